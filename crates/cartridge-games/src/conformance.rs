@@ -1,0 +1,213 @@
+//! The promises of [`Game`] and [`Env`] as code: a cartridge is done when its check passes and
+//! its playthrough reads right.
+
+use std::fmt::Write as _;
+
+use crate::env::{Env, EnvSpec, Step};
+use crate::game::{Action, Game, Seat, Turn};
+use crate::scene::{Scene, Shape};
+
+/// Plays one random game from `seed` and asserts every promise that [`Game`] makes.
+#[track_caller]
+pub fn check_game<G: Game>(seed: u64) {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut game = G::start(&mut rng);
+    let mut again = G::start(&mut fastrand::Rng::with_seed(seed));
+    check_spots::<G>(&game);
+    for ply in 0.. {
+        assert_eq!(game, again, "a seed and actions replay to the same position");
+        let legal: Vec<Action> = game.legal_actions().collect();
+        assert!(legal.is_sorted_by(|a, b| a < b), "legal actions ascend");
+        assert!(legal.iter().all(|action| action.0 < G::SPEC.n_actions), "actions are in range");
+        assert_eq!(legal.is_empty(), game.turn() == Turn::Over, "no action exactly when over");
+        if let Turn::Seat(Seat(seat)) = game.turn() {
+            assert!(seat < G::SPEC.n_seats, "the seat to move is at the table");
+        }
+        for seat in (0..G::SPEC.n_seats).map(Seat) {
+            let seen = observe(&game, seat);
+            assert!(seen.iter().all(|x| x.is_finite()), "observations are finite and complete");
+            assert_eq!(seen, observe(&again, seat), "observations replay");
+        }
+        check_scores(&game);
+        check_scene(&game.scene());
+        if legal.is_empty() {
+            return;
+        }
+        assert!(ply < G::SPEC.max_plies, "the game ends in time");
+        let before = game.clone();
+        let action = legal[rng.usize(..legal.len())];
+        game.apply(action);
+        assert_ne!(game, before, "an action changes the position");
+        again.apply(action);
+    }
+}
+
+/// One random game as text: facts, then each position with its legal actions.
+pub fn playthrough_game<G: Game>(seed: u64) -> String {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut game = G::start(&mut rng);
+    let mut text = format!("{:#?}\n", G::SPEC);
+    loop {
+        let legal: Vec<Action> = game.legal_actions().collect();
+        let names: Vec<usize> = legal.iter().map(|&Action(index)| index).collect();
+        _ = writeln!(text, "\n{game}{:?} legal={names:?} scores={:?}", game.turn(), scores(&game));
+        if legal.is_empty() {
+            return text;
+        }
+        let action = legal[rng.usize(..legal.len())];
+        _ = writeln!(text, "> {} ({})", action.0, G::action_name(action));
+        game.apply(action);
+    }
+}
+
+/// The score of every seat, in order.
+pub fn scores<G: Game>(game: &G) -> Vec<f32> {
+    (0..G::SPEC.n_seats).map(|seat| game.score(Seat(seat))).collect()
+}
+
+/// Plays two random episodes, the first from `seed` and the second without one, and asserts
+/// every promise that [`Env`] makes.
+#[track_caller]
+pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
+    let (mut env, mut again) = (make(), make());
+    let spec = env.spec();
+    check_env_spec(spec);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for reset_seed in [Some(seed), None] {
+        let (mut seen, mut seen_again) = (blank(spec), blank(spec));
+        env.reset(reset_seed, &mut seen);
+        again.reset(reset_seed, &mut seen_again);
+        for n_steps in 0.. {
+            assert!(seen.iter().all(|x| x.is_finite()), "observations are finite and complete");
+            assert_eq!(bits(&seen), bits(&seen_again), "a seed and actions replay bit for bit");
+            check_scene(&env.scene());
+            let action = Action(rng.usize(..spec.actions.size()));
+            seen.fill(f32::NAN);
+            let step = env.step(action, &mut seen);
+            assert_eq!(step, again.step(action, &mut seen_again), "steps replay");
+            assert!(step.reward.is_finite(), "rewards are finite");
+            let at_limit = n_steps + 1 == spec.max_steps;
+            assert_eq!(step.truncated, at_limit, "truncated exactly at the time limit");
+            if step.is_end() {
+                assert!(seen.iter().all(|x| x.is_finite()), "the last observation is finite");
+                check_scene(&env.scene());
+                break;
+            }
+        }
+    }
+}
+
+/// One random episode as text: facts, then its first steps and its last.
+pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
+    const N_FIRST: usize = 12;
+    const N_LAST: usize = 3;
+    let mut env = make();
+    let spec = env.spec();
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut observation = blank(spec);
+    env.reset(Some(seed), &mut observation);
+    let mut lines = vec![format!("{:>4}  {:<12}{}", 0, "reset", numbers(&observation))];
+    let mut total = 0.0;
+    let last = loop {
+        let action = Action(rng.usize(..spec.actions.size()));
+        let step = env.step(action, &mut observation);
+        total += step.reward;
+        lines.push(format!(
+            "{:>4}  {:<12}{}  reward {:+.3}",
+            lines.len(),
+            spec.action_names[action.0],
+            numbers(&observation),
+            step.reward
+        ));
+        if step.is_end() {
+            break step;
+        }
+    };
+
+    let n_steps = lines.len() - 1;
+    let mut text = format!("{spec:#?}\n\nseed {seed}\n");
+    for (index, line) in lines.iter().enumerate() {
+        if index < N_FIRST || index + N_LAST >= lines.len() {
+            _ = writeln!(text, "{line}");
+        } else if index == N_FIRST {
+            _ = writeln!(text, "      ...");
+        }
+    }
+    let Step { terminated, truncated, .. } = last;
+    _ = writeln!(
+        text,
+        "steps={n_steps} terminated={terminated} truncated={truncated} return={total}"
+    );
+    text
+}
+
+#[track_caller]
+fn check_spots<G: Game>(game: &G) {
+    let [left, bottom, right, top] = game.scene().view;
+    let spots = G::spots();
+    assert_eq!(spots.len(), G::SPEC.n_actions, "one spot per action");
+    for (index, spot) in spots.iter().enumerate() {
+        assert_eq!(spot.action, Action(index), "spots are in order");
+        assert!(!spot.label.is_empty(), "a spot can be read aloud");
+        assert!(!G::action_name(spot.action).is_empty(), "an action has a name");
+        assert!(spot.x0 < spot.x1 && spot.y0 < spot.y1, "a spot has an inside");
+        let inside = left <= spot.x0 && spot.x1 <= right && bottom <= spot.y0 && spot.y1 <= top;
+        assert!(inside, "a spot is inside the view");
+    }
+}
+
+#[track_caller]
+fn check_scores<G: Game>(game: &G) {
+    let (low, high) = G::SPEC.scores;
+    let scores = scores(game);
+    assert!(scores.iter().all(|score| (low..=high).contains(score)), "scores are in range");
+    if G::SPEC.is_zero_sum() {
+        assert_eq!(scores.iter().sum::<f32>(), 0.0, "what one seat wins the other loses");
+    }
+}
+
+#[track_caller]
+fn check_env_spec(spec: &EnvSpec) {
+    assert_eq!(spec.action_names.len(), spec.actions.size(), "every action has a name");
+    assert_eq!(spec.observation_names.len(), spec.observation, "every number seen has a name");
+    assert!(spec.max_steps > 0 && spec.frames_per_second > 0, "episodes take time");
+}
+
+#[track_caller]
+fn check_scene(scene: &Scene) {
+    let [left, bottom, right, top] = scene.view;
+    assert!(left < right && bottom < top, "the view has an inside");
+    assert!(scene.view.iter().all(|x| x.is_finite()), "the view is finite");
+    assert!(!scene.shapes.is_empty(), "there is something to see");
+    for shape in &scene.shapes {
+        let (points, lengths) = match shape {
+            Shape::Polygon { points, width, .. } | Shape::Line { points, width, .. } => {
+                assert!(points.len() >= 2, "a line has two ends");
+                (points.clone(), [*width, 0.0])
+            }
+            Shape::Circle { center, radius, width, .. } => (vec![*center], [*radius, *width]),
+            Shape::Text { at, size, .. } => (vec![*at], [*size, 0.0]),
+        };
+        assert!(points.as_flattened().iter().all(|x| x.is_finite()), "shapes are finite");
+        assert!(lengths.iter().all(|x| x.is_finite() && *x >= 0.0), "lengths are not negative");
+    }
+}
+
+fn observe<G: Game>(game: &G, seat: Seat) -> Vec<f32> {
+    let mut out = vec![f32::NAN; G::SPEC.observation];
+    game.observe(seat, &mut out);
+    out
+}
+
+/// A buffer in which a number that was not written shows.
+fn blank(spec: &EnvSpec) -> Vec<f32> {
+    vec![f32::NAN; spec.observation]
+}
+
+fn bits(observation: &[f32]) -> Vec<u32> {
+    observation.iter().map(|x| x.to_bits()).collect()
+}
+
+fn numbers(observation: &[f32]) -> String {
+    observation.iter().map(|x| format!("{x:+9.4}")).collect()
+}

@@ -1,0 +1,109 @@
+//! What a turn-based game must provide.
+
+use std::fmt::{Debug, Display};
+
+use serde::{Deserialize, Serialize};
+
+use crate::scene::Scene;
+
+/// A game in progress: a plain value, cheap to clone, that knows whose turn it is.
+///
+/// `Display` draws the position for people; it is what playthroughs and logs show.
+pub trait Game: Clone + Debug + Display + PartialEq + Send + 'static {
+    /// Facts that hold for every position of the game.
+    const SPEC: GameSpec;
+
+    /// The starting position. Games without chance ignore `rng`.
+    fn start(rng: &mut fastrand::Rng) -> Self;
+
+    /// Whose turn it is, or that the game is over.
+    fn turn(&self) -> Turn;
+
+    /// The legal actions, ascending; empty exactly when the game is over.
+    fn legal_actions(&self) -> impl Iterator<Item = Action>;
+
+    /// Plays `action`, which must be legal.
+    fn apply(&mut self, action: Action);
+
+    /// What `seat` has won so far, within [`GameSpec::scores`].
+    fn score(&self, seat: Seat) -> f32;
+
+    /// Writes what `seat` sees into `out`, which has [`GameSpec::observation`] elements.
+    fn observe(&self, seat: Seat, out: &mut [f32]);
+
+    /// The position as a picture.
+    fn scene(&self) -> Scene;
+
+    /// Where in the scene each action is chosen, one spot per action, in order.
+    fn spots() -> Vec<Spot>;
+
+    /// The name of `action` for people, such as "top left".
+    fn action_name(action: Action) -> String;
+}
+
+/// Facts that hold for every position of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GameSpec {
+    /// Stable name used on the command line, in addresses and in stored runs.
+    pub id: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// Raised when behaviour changes; refactoring and speed-ups leave it alone.
+    pub version: u32,
+    /// Number of seats.
+    pub n_seats: usize,
+    /// Actions are `0..n_actions`.
+    pub n_actions: usize,
+    /// Number of elements of an observation.
+    pub observation: usize,
+    /// No game lasts longer than this many plies.
+    pub max_plies: usize,
+    /// Least and greatest score of a seat.
+    pub scores: (f32, f32),
+}
+
+impl GameSpec {
+    /// Whether what one seat wins the other loses: two seats and scores that mirror each other.
+    pub fn is_zero_sum(&self) -> bool {
+        self.n_seats == 2 && self.scores.0 == -self.scores.1
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turn {
+    /// This seat must act.
+    Seat(Seat),
+    /// The game has ended.
+    Over,
+}
+
+/// A player's place at the table, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Seat(pub usize);
+
+/// An index into the fixed list of actions of a game or environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Action(pub usize);
+
+/// The rectangle of a scene in which an action is chosen, so that one component in the browser
+/// serves every board.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Spot {
+    /// The action chosen here.
+    pub action: Action,
+    /// What a screen reader says, such as "top left".
+    pub label: String,
+    /// Left edge, in the units of the scene.
+    pub x0: f32,
+    /// Bottom edge.
+    pub y0: f32,
+    /// Right edge.
+    pub x1: f32,
+    /// Top edge.
+    pub y1: f32,
+}

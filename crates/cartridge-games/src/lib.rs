@@ -1,0 +1,34 @@
+//! The rules, physics and pictures of every cartridge, and nothing else.
+//!
+//! # Layout
+//!
+//! * [`game`]: what a turn-based game must provide ([`Game`]).
+//! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
+//! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
+//! * [`registry`]: every cartridge by its id, for callers that hold only a name.
+//! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
+//! * One module per game ([`tic_tac_toe`]) and per environment ([`cart_pole`]).
+//! * [`numpy_random`]: NumPy's random numbers, so that seeds mean what they mean in Gymnasium.
+//! * [`seeds`]: which seed an episode gets.
+//! * [`nearest()`]: the word that was probably meant.
+//!
+//! **Invariant:** no file, clock, thread, network or tensor is reachable from this crate.
+//! Chance comes in through a seed, so a seed and a list of actions replay exactly.
+
+pub mod cart_pole;
+pub mod conformance;
+pub mod env;
+pub mod game;
+pub mod nearest;
+pub mod numpy_random;
+pub mod registry;
+pub mod scene;
+pub mod seeds;
+pub mod tic_tac_toe;
+
+pub use crate::env::{ActionSpace, Env, EnvSpec, Step};
+pub use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+pub use crate::nearest::nearest;
+pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
+pub use crate::scene::{Paint, Scene, Shape};
+pub use crate::seeds::{Stream, episode_seed};

@@ -1,0 +1,237 @@
+//! Every cartridge by its id, for callers that hold only a name.
+//!
+//! Adding a cartridge adds its line to [`environments`] and [`make_env`], or its variant to
+//! [`AnyGame`]; the compiler names the places that are left.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::cart_pole::{self, CartPole};
+use crate::env::{Env, EnvSpec};
+use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::nearest::nearest;
+use crate::scene::Scene;
+use crate::tic_tac_toe::TicTacToe;
+
+/// Facts of every environment.
+pub fn environments() -> &'static [&'static EnvSpec] {
+    static ALL: [&EnvSpec; 1] = [&cart_pole::SPEC];
+    &ALL
+}
+
+/// Facts of every game.
+pub fn games() -> &'static [GameSpec] {
+    &[TicTacToe::SPEC]
+}
+
+/// A new environment, waiting for its first reset. `options` bear Gymnasium's names.
+pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, RegistryError> {
+    match id {
+        "CartPole-v1" => {
+            let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;
+            Ok(Box::new(CartPole::new(config)))
+        }
+        _ => Err(unknown_environment(id)),
+    }
+}
+
+/// What may go wrong when a cartridge is asked for by name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// No environment has this id.
+    #[error("unknown environment `{id}`; {hint}")]
+    UnknownEnvironment {
+        /// What was asked for.
+        id: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// No game has this id.
+    #[error("unknown game `{id}`; {hint}")]
+    UnknownGame {
+        /// What was asked for.
+        id: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// The environment has no such option.
+    #[error("environment `{env}` has no option `{option}`; {hint}")]
+    UnknownOption {
+        /// Id of the environment.
+        env: String,
+        /// The option that was given.
+        option: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// The environment has the option, but the value does not fit it.
+    #[error("bad options for environment `{env}`: {reason}")]
+    BadOption {
+        /// Id of the environment.
+        env: String,
+        /// What is wrong with the value.
+        reason: String,
+    },
+}
+
+/// A game in progress whose rules are known at run time only.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyGame {
+    /// Tic-tac-toe.
+    TicTacToe(TicTacToe),
+}
+
+/// Runs the expression on the game inside.
+macro_rules! with_game {
+    ($any:expr, $game:ident => $body:expr) => {
+        match $any {
+            AnyGame::TicTacToe($game) => $body,
+        }
+    };
+}
+
+impl AnyGame {
+    /// The starting position of the game `id`.
+    pub fn start(id: &str, rng: &mut fastrand::Rng) -> Result<Self, RegistryError> {
+        match id {
+            "tictactoe" => Ok(Self::TicTacToe(TicTacToe::start(rng))),
+            _ => Err(unknown_game(id)),
+        }
+    }
+
+    /// Facts that hold for every position of the game.
+    pub fn spec(&self) -> &'static GameSpec {
+        with_game!(self, game => spec_of(game))
+    }
+
+    /// Whose turn it is, or that the game is over.
+    pub fn turn(&self) -> Turn {
+        with_game!(self, game => game.turn())
+    }
+
+    /// The legal actions, ascending; empty exactly when the game is over.
+    pub fn legal_actions(&self) -> Vec<Action> {
+        with_game!(self, game => game.legal_actions().collect())
+    }
+
+    /// Plays `action`, which must be legal.
+    pub fn apply(&mut self, action: Action) {
+        with_game!(self, game => game.apply(action));
+    }
+
+    /// What `seat` has won so far.
+    pub fn score(&self, seat: Seat) -> f32 {
+        with_game!(self, game => game.score(seat))
+    }
+
+    /// Writes what `seat` sees into `out`, which has [`GameSpec::observation`] elements.
+    pub fn observe(&self, seat: Seat, out: &mut [f32]) {
+        with_game!(self, game => game.observe(seat, out));
+    }
+
+    /// The position as a picture.
+    pub fn scene(&self) -> Scene {
+        with_game!(self, game => game.scene())
+    }
+
+    /// Where in the scene each action is chosen, one spot per action, in order.
+    pub fn spots(&self) -> Vec<Spot> {
+        with_game!(self, game => spots_of(game))
+    }
+
+    /// The name of `action` for people.
+    pub fn action_name(&self, action: Action) -> String {
+        with_game!(self, game => name_of(game, action))
+    }
+}
+
+impl fmt::Display for AnyGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_game!(self, game => game.fmt(f))
+    }
+}
+
+fn spec_of<G: Game>(_game: &G) -> &'static GameSpec {
+    const { &G::SPEC }
+}
+
+fn spots_of<G: Game>(_game: &G) -> Vec<Spot> {
+    G::spots()
+}
+
+fn name_of<G: Game>(_game: &G, action: Action) -> String {
+    G::action_name(action)
+}
+
+fn unknown_environment(id: &str) -> RegistryError {
+    let id = id.to_owned();
+    let hint = if is_game(&id) {
+        format!("`{id}` is a game: play it, or pick one of: {}", list(environment_ids()))
+    } else {
+        hint(&id, environment_ids(), "the environments are")
+    };
+    RegistryError::UnknownEnvironment { id, hint }
+}
+
+fn unknown_game(id: &str) -> RegistryError {
+    let id = id.to_owned();
+    let hint = if is_environment(&id) {
+        format!("`{id}` is an environment: train on it, or pick one of: {}", list(game_ids()))
+    } else {
+        hint(&id, game_ids(), "the games are")
+    };
+    RegistryError::UnknownGame { id, hint }
+}
+
+fn parse_options<T: serde::de::DeserializeOwned>(
+    env: &str,
+    options: &Map<String, Value>,
+    known: &'static [&'static str],
+) -> Result<T, RegistryError> {
+    if let Some(option) = options.keys().find(|option| !known.contains(&option.as_str())) {
+        return Err(RegistryError::UnknownOption {
+            env: env.to_owned(),
+            option: option.clone(),
+            hint: hint(option, known.iter().copied(), "its options are"),
+        });
+    }
+    serde_json::from_value(Value::Object(options.clone())).map_err(|error| {
+        RegistryError::BadOption { env: env.to_owned(), reason: error.to_string() }
+    })
+}
+
+/// The word that was probably meant; when none is near, all there are.
+fn hint(
+    word: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+    introduction: &str,
+) -> String {
+    match nearest(word, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("{introduction}: {}", list(known)),
+    }
+}
+
+fn list(ids: impl Iterator<Item = &'static str>) -> String {
+    ids.map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn environment_ids() -> impl Iterator<Item = &'static str> + Clone {
+    environments().iter().map(|spec| spec.id)
+}
+
+fn game_ids() -> impl Iterator<Item = &'static str> + Clone {
+    games().iter().map(|spec| spec.id)
+}
+
+fn is_environment(id: &str) -> bool {
+    environment_ids().any(|known| known == id)
+}
+
+fn is_game(id: &str) -> bool {
+    game_ids().any(|known| known == id)
+}
+
+#[cfg(test)]
+mod tests;

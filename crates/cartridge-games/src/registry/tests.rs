@@ -1,0 +1,104 @@
+use serde_json::json;
+
+use super::*;
+
+fn options(value: Value) -> Map<String, Value> {
+    let Value::Object(options) = value else { panic!("options are an object") };
+    options
+}
+
+#[track_caller]
+fn check_env_error(id: &str, given: Value, expected: &str) {
+    let error = make_env(id, &options(given)).expect_err("the request is wrong");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[track_caller]
+fn check_game_error(id: &str, expected: &str) {
+    let error = AnyGame::start(id, &mut fastrand::Rng::with_seed(0)).expect_err("no such game");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn every_listed_cartridge_can_be_made() {
+    for spec in environments() {
+        assert_eq!(make_env(spec.id, &Map::new()).unwrap().spec(), *spec);
+    }
+    for spec in games() {
+        let game = AnyGame::start(spec.id, &mut fastrand::Rng::with_seed(0)).unwrap();
+        assert_eq!(game.spec(), spec);
+        assert_eq!(game.spots().len(), spec.n_actions);
+    }
+}
+
+#[test]
+fn ids_are_unique() {
+    let mut ids: Vec<&str> = environment_ids().chain(game_ids()).collect();
+    ids.sort_unstable();
+    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+}
+
+#[test]
+fn unknown_ids_get_a_hint() {
+    check_env_error(
+        "CartPol-v1",
+        json!({}),
+        "unknown environment `CartPol-v1`; did you mean `CartPole-v1`?",
+    );
+    check_env_error(
+        "Humanoid-v5",
+        json!({}),
+        "unknown environment `Humanoid-v5`; the environments are: `CartPole-v1`",
+    );
+    check_env_error(
+        "tictactoe",
+        json!({}),
+        "unknown environment `tictactoe`; `tictactoe` is a game: play it, or pick one of: \
+         `CartPole-v1`",
+    );
+    check_game_error("tic-tac-toe", "unknown game `tic-tac-toe`; did you mean `tictactoe`?");
+    check_game_error("chess", "unknown game `chess`; the games are: `tictactoe`");
+    check_game_error(
+        "CartPole-v1",
+        "unknown game `CartPole-v1`; `CartPole-v1` is an environment: train on it, or pick one \
+         of: `tictactoe`",
+    );
+}
+
+#[test]
+fn options_are_checked() {
+    make_env("CartPole-v1", &options(json!({ "sutton_barto_reward": true }))).unwrap();
+    check_env_error(
+        "CartPole-v1",
+        json!({ "sutton_barto": true }),
+        "environment `CartPole-v1` has no option `sutton_barto`; its options are: \
+         `sutton_barto_reward`",
+    );
+    check_env_error(
+        "CartPole-v1",
+        json!({ "sutton_barto_rewards": true }),
+        "environment `CartPole-v1` has no option `sutton_barto_rewards`; did you mean \
+         `sutton_barto_reward`?",
+    );
+    check_env_error(
+        "CartPole-v1",
+        json!({ "sutton_barto_reward": 3 }),
+        "bad options for environment `CartPole-v1`: invalid type: integer `3`, expected a boolean",
+    );
+}
+
+#[test]
+fn any_game_plays_like_its_game() {
+    let mut any = AnyGame::start("tictactoe", &mut fastrand::Rng::with_seed(0)).unwrap();
+    let mut game = TicTacToe::default();
+    for cell in [0, 3, 1, 4, 2] {
+        any.apply(Action(cell));
+        game.apply(Action(cell));
+    }
+    assert_eq!(any, AnyGame::TicTacToe(game.clone()));
+    assert_eq!(any.to_string(), game.to_string());
+    assert_eq!((any.turn(), any.legal_actions()), (Turn::Over, vec![]));
+    assert_eq!((any.score(Seat(0)), any.score(Seat(1))), (1.0, -1.0));
+    assert_eq!(any.scene(), game.scene());
+    assert_eq!(any.action_name(Action(4)), "centre");
+}
