@@ -1,0 +1,106 @@
+//! Adam (Kingma and Ba 2015, algorithm 1) and clipping by the global norm.
+
+use crate::kernels::{self, AdamStep, Isa};
+
+/// Decay of the first moment (beta 1).
+const DECAY_FIRST: f32 = 0.9;
+/// Decay of the second moment (beta 2).
+const DECAY_SECOND: f32 = 0.999;
+/// Added to the denominator; the value of Stable-Baselines3's PPO.
+const EPSILON: f32 = 1e-5;
+
+/// The moments of a set of parameters.
+#[derive(Clone, Debug)]
+pub struct Adam {
+    first: Vec<f32>,
+    second: Vec<f32>,
+    n_updates: u32,
+    isa: Isa,
+}
+
+impl Adam {
+    /// An optimiser of `n_parameters` that has seen nothing yet.
+    pub fn new(n_parameters: usize) -> Self {
+        Self {
+            first: vec![0.0; n_parameters],
+            second: vec![0.0; n_parameters],
+            n_updates: 0,
+            isa: Isa::detect(),
+        }
+    }
+
+    /// Moves `parameters` against `scale * gradient`.
+    pub fn update(
+        &mut self,
+        parameters: &mut [f32],
+        gradient: &[f32],
+        scale: f32,
+        learning_rate: f64,
+    ) {
+        self.n_updates += 1;
+        let correction = |decay: f32| 1.0 - f64::from(decay).powi(self.n_updates.cast_signed());
+        let step = AdamStep {
+            scale,
+            decay_first: DECAY_FIRST,
+            decay_second: DECAY_SECOND,
+            step_size: (learning_rate / correction(DECAY_FIRST)) as f32,
+            second_scale: correction(DECAY_SECOND).sqrt().recip() as f32,
+            epsilon: EPSILON,
+        };
+        kernels::adam(self.isa, step, gradient, parameters, &mut self.first, &mut self.second);
+    }
+}
+
+/// The norm of all `gradients` together.
+pub fn global_norm(gradients: &[&[f32]]) -> f32 {
+    let mut sum = 0.0;
+    for gradient in gradients {
+        kernels::add_squares(Isa::detect(), gradient, &mut sum);
+    }
+    sum.sqrt()
+}
+
+/// What gradients of this `norm` must be multiplied by so that it does not exceed `max_norm`.
+pub fn clip_scale(norm: f32, max_norm: f32) -> f32 {
+    (max_norm / (norm + 1e-6)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a constant gradient both moments are exact after correction, so every step is
+    /// `learning_rate * g / (|g| + epsilon)`.
+    #[test]
+    fn a_constant_gradient_moves_at_the_learning_rate() {
+        let mut adam = Adam::new(2);
+        let mut parameters = [1.0, -1.0];
+        for n_updates in 1..=3 {
+            adam.update(&mut parameters, &[0.5, -2.0], 1.0, 0.1);
+            let moved = n_updates as f32 * 0.1;
+            assert!((parameters[0] - (1.0 - moved * 0.5 / 0.50001)).abs() < 1e-5);
+            assert!((parameters[1] - (-1.0 + moved * 2.0 / 2.00001)).abs() < 1e-5);
+        }
+    }
+
+    /// Worked by hand: m = 0.1 * 1, then 0.9 * 0.1 + 0.1 * 3 = 0.39 and v = 0.001 * 1, then
+    /// 0.000999 + 0.001 * 9 = 0.009999; corrected 0.39 / 0.19 and 0.009999 / 0.001999.
+    #[test]
+    fn moments_are_corrected() {
+        let mut adam = Adam::new(1);
+        let mut parameters = [0.0];
+        adam.update(&mut parameters, &[1.0], 1.0, 0.01);
+        let first = parameters[0];
+        adam.update(&mut parameters, &[6.0], 0.5, 0.01);
+        let expected = 0.01 * (0.39 / 0.19) / ((0.009999_f32 / 0.001999).sqrt() + 1e-5);
+        assert!((first - parameters[0] - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn long_gradients_are_clipped() {
+        let norm = global_norm(&[&[3.0], &[0.0, 4.0]]);
+        assert_eq!(norm, 5.0);
+        assert!((clip_scale(norm, 0.5) - 0.1).abs() < 1e-6);
+        assert_eq!(clip_scale(0.4, 0.5), 1.0);
+    }
+}

@@ -1,0 +1,116 @@
+use super::*;
+
+fn random(n: usize, seed: u64) -> Vec<f32> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    (0..n).map(|_| rng.f32() * 2.0 - 1.0).collect()
+}
+
+fn transpose(values: &[f32], n_rows: usize, n_columns: usize) -> Vec<f32> {
+    (0..n_rows * n_columns).map(|at| values[at % n_rows * n_columns + at / n_rows]).collect()
+}
+
+/// The product in doubles, straight from the definition.
+fn naive(a: &[f32], b: &[f32], bias: Option<&[f32]>, [m, k, n]: [usize; 3]) -> Vec<f64> {
+    let element = |i: usize, j: usize| {
+        let sum: f64 = (0..k).map(|p| f64::from(a[i * k + p]) * f64::from(b[p * n + j])).sum();
+        sum + bias.map_or(0.0, |bias| f64::from(bias[j]))
+    };
+    (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| element(i, j)).collect()
+}
+
+/// Multiplies random matrices of these sizes in every layout and on every instruction set.
+#[track_caller]
+fn check(m: usize, k: usize, n: usize) {
+    let (a, b, bias) = (random(m * k, 1), random(k * n, 2), random(n, 3));
+    let (a_turned, b_turned) = (transpose(&a, m, k), transpose(&b, k, n));
+    let mut fused: Option<Vec<f32>> = None;
+    for isa in Isa::available() {
+        for bias in [None, Some(&bias[..])] {
+            let expected = naive(&a, &b, bias, [m, k, n]);
+            for a in [Matrix::new(&a, m, k), Matrix::new(&a_turned, k, m).transposed()] {
+                for b in [Matrix::new(&b, k, n), Matrix::new(&b_turned, n, k).transposed()] {
+                    let mut out = vec![f32::NAN; m * n];
+                    multiply(isa, a, b, bias, &mut out, &mut vec![f32::NAN; 3]);
+                    for (x, y) in out.iter().zip(&expected) {
+                        let error = (f64::from(*x) - y).abs();
+                        assert!(error < 1e-5, "{m}x{k}x{n} on {isa:?}: {x} is not {y}");
+                    }
+                    if bias.is_none() && isa.0 != Level::Baseline {
+                        let fused = fused.get_or_insert_with(|| out.clone());
+                        assert_eq!(*fused, out, "the same bits on {isa:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_equal_the_definition() {
+    check(1, 1, 1);
+    check(3, 5, 2);
+    check(8, 4, 64);
+    check(64, 64, 64);
+    check(64, 64, 1);
+    check(64, 2, 64);
+    check(37, 19, 33);
+    check(13, 70, 50);
+}
+
+#[test]
+fn rows_are_summed() {
+    for isa in Isa::available() {
+        let mut out = [f32::NAN; 3];
+        sum_rows(isa, Matrix::new(&[1.0, 2.0, 3.0, 10.0, 20.0, 30.0], 2, 3), &mut out);
+        assert_eq!(out, [11.0, 22.0, 33.0]);
+    }
+}
+
+#[test]
+fn tanh_is_close_everywhere() {
+    let inputs: Vec<f32> = (-200_000..=200_000).map(|i| i as f32 * 1e-4).collect();
+    let mut fused: Option<Vec<f32>> = None;
+    for isa in Isa::available() {
+        let mut outputs = inputs.clone();
+        tanh(isa, &mut outputs);
+        let mut worst = 0.0_f64;
+        for (x, y) in inputs.iter().zip(&outputs) {
+            let exact = f64::from(*x).tanh();
+            worst = worst.max((f64::from(*y) - exact).abs() / exact.abs().max(1e-6));
+            assert!(y.abs() <= 1.0);
+        }
+        assert!(worst < 5e-7, "relative error {worst} on {isa:?}");
+        if isa.0 != Level::Baseline {
+            let fused = fused.get_or_insert_with(|| outputs.clone());
+            assert_eq!(*fused, outputs, "the same bits on {isa:?}");
+        }
+    }
+}
+
+#[test]
+fn tanh_at_the_edges() {
+    for isa in Isa::available() {
+        let mut values = [0.0, -0.0, 1e-30, 1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        tanh(isa, &mut values);
+        assert_eq!(values[..6], [0.0, -0.0, 1e-30, 1.0, 1.0, -1.0], "{isa:?}");
+        assert!(values[6].is_nan(), "a broken number stays visible on {isa:?}");
+    }
+}
+
+#[test]
+fn squares_are_added() {
+    for isa in Isa::available() {
+        let mut sum = 1.0;
+        add_squares(isa, &[2.0; 19], &mut sum);
+        assert_eq!(sum, 77.0);
+    }
+}
+
+#[test]
+fn tanh_backward_multiplies_by_the_slope() {
+    for isa in Isa::available() {
+        let mut gradient = [4.0, 4.0];
+        tanh_backward(isa, &[0.5, 0.0], &mut gradient);
+        assert_eq!(gradient, [3.0, 4.0]);
+    }
+}

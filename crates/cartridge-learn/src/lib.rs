@@ -1,0 +1,21 @@
+//! Networks and learning algorithms, on one thread and without a tensor library.
+//!
+//! # Layout
+//!
+//! * [`ppo`]: proximal policy optimisation; one file per algorithm, to be held against its paper.
+//! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]).
+//! * [`metric`]: the names of everything that is measured.
+//! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
+//!
+//! **Invariant:** no database, file, clock, thread or socket is reachable from this crate. A seed
+//! and a configuration give the same weights, bit for bit, on every processor with AVX2.
+
+pub mod adam;
+mod kernels;
+pub mod metric;
+pub mod network;
+pub mod policy;
+pub mod ppo;
+
+pub use crate::metric::Metric;
+pub use crate::policy::{Policy, PolicyError};

@@ -1,0 +1,125 @@
+//! The names of everything that is measured.
+
+use std::fmt;
+
+/// A number that is measured again and again during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// Mean return of the last 100 training episodes.
+    EpisodeReward,
+    /// Mean length of the last 100 training episodes.
+    EpisodeLength,
+    /// Environment steps per second since the run began.
+    StepsPerSecond,
+    /// Step size of the optimiser.
+    LearningRate,
+    /// What is minimised, mean over the update.
+    Loss,
+    /// The part of the loss that moves the policy.
+    PolicyLoss,
+    /// Mean squared error of the value function.
+    ValueLoss,
+    /// Mean entropy of the policy, in nats.
+    Entropy,
+    /// How far the policy moved in the update, in nats.
+    ApproxKl,
+    /// Share of samples whose ratio was clipped.
+    ClipFraction,
+    /// Share of the variance of the returns that the value function explains.
+    ExplainedVariance,
+    /// Norm of the gradient before clipping, mean over the update.
+    GradientNorm,
+    /// Mean return of an evaluation.
+    EvaluationReward,
+    /// Mean length of the episodes of an evaluation.
+    EvaluationLength,
+}
+
+impl Metric {
+    /// Every metric, in the order in which people read them.
+    pub const ALL: &'static [Self] = &[
+        Self::EpisodeReward,
+        Self::EpisodeLength,
+        Self::StepsPerSecond,
+        Self::LearningRate,
+        Self::Loss,
+        Self::PolicyLoss,
+        Self::ValueLoss,
+        Self::Entropy,
+        Self::ApproxKl,
+        Self::ClipFraction,
+        Self::ExplainedVariance,
+        Self::GradientNorm,
+        Self::EvaluationReward,
+        Self::EvaluationLength,
+    ];
+
+    /// The stable name under which it is stored, `group/name`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EpisodeReward => "rollout/ep_rew_mean",
+            Self::EpisodeLength => "rollout/ep_len_mean",
+            Self::StepsPerSecond => "time/fps",
+            Self::LearningRate => "train/learning_rate",
+            Self::Loss => "train/loss",
+            Self::PolicyLoss => "train/policy_gradient_loss",
+            Self::ValueLoss => "train/value_loss",
+            Self::Entropy => "train/entropy",
+            Self::ApproxKl => "train/approx_kl",
+            Self::ClipFraction => "train/clip_fraction",
+            Self::ExplainedVariance => "train/explained_variance",
+            Self::GradientNorm => "train/grad_norm",
+            Self::EvaluationReward => "eval/mean_reward",
+            Self::EvaluationLength => "eval/mean_ep_length",
+        }
+    }
+
+    /// The name for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::EpisodeReward => "Episode reward",
+            Self::EpisodeLength => "Episode length",
+            Self::StepsPerSecond => "Steps per second",
+            Self::LearningRate => "Learning rate",
+            Self::Loss => "Loss",
+            Self::PolicyLoss => "Policy loss",
+            Self::ValueLoss => "Value loss",
+            Self::Entropy => "Entropy",
+            Self::ApproxKl => "Approximate KL",
+            Self::ClipFraction => "Clip fraction",
+            Self::ExplainedVariance => "Explained variance",
+            Self::GradientNorm => "Gradient norm",
+            Self::EvaluationReward => "Evaluation reward",
+            Self::EvaluationLength => "Evaluation length",
+        }
+    }
+
+    /// The metric stored under `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|metric| metric.name() == name)
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        let names: BTreeSet<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+        assert_eq!(names.len(), Metric::ALL.len());
+        for &metric in Metric::ALL {
+            assert_eq!(Metric::from_name(metric.name()), Some(metric));
+            assert_eq!(metric.name().split('/').count(), 2);
+        }
+        assert_eq!(Metric::from_name("train/lr"), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! A multi-layer perceptron: tanh in the hidden layers, a linear output.
+//!
+//! All parameters lie in one flat vector: for each layer the weights, a row of outputs for each
+//! input, then the biases. Gradients lie in the same order.
+
+use std::ops::Range;
+
+use crate::kernels::{self, Isa, Matrix};
+
+/// A network and its parameters.
+#[derive(Clone, Debug)]
+pub struct Mlp {
+    sizes: Vec<usize>,
+    parameters: Vec<f32>,
+    isa: Isa,
+}
+
+/// Buffers of a pass through a network; [`Mlp::backward`] needs what [`Mlp::forward`] left there.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// What each layer put out, the network's output last.
+    outputs: Vec<Vec<f32>>,
+    gradient: Vec<f32>,
+    next_gradient: Vec<f32>,
+    scratch: Vec<f32>,
+}
+
+/// Where a layer lies in the flat vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Number of inputs.
+    pub n_inputs: usize,
+    /// Number of outputs.
+    pub n_outputs: usize,
+    /// The weights: a row of outputs for each input.
+    pub weights: Range<usize>,
+    /// The biases.
+    pub biases: Range<usize>,
+}
+
+impl Mlp {
+    /// A network with these sizes, from inputs to outputs. Weights are orthogonal, scaled by the
+    /// square root of two in hidden layers and by `output_gain` in the last; biases are zero.
+    pub fn new(sizes: &[usize], output_gain: f64, rng: &mut fastrand::Rng) -> Self {
+        let mut network = Self::zeros(sizes);
+        let layers = network.layers();
+        let n_layers = layers.len();
+        for (index, layer) in layers.into_iter().enumerate() {
+            let gain = if index + 1 == n_layers { output_gain } else { std::f64::consts::SQRT_2 };
+            let weights = orthogonal(layer.n_inputs, layer.n_outputs, rng);
+            for (x, weight) in network.parameters[layer.weights].iter_mut().zip(weights) {
+                *x = (gain * weight) as f32;
+            }
+        }
+        network
+    }
+
+    /// A network with these sizes whose parameters are all zero.
+    pub fn zeros(sizes: &[usize]) -> Self {
+        assert!(sizes.len() >= 2 && !sizes.contains(&0), "a network has inputs and outputs");
+        let mut network = Self { sizes: sizes.to_vec(), parameters: vec![], isa: Isa::detect() };
+        let n_parameters = network.layers().last().map_or(0, |layer| layer.biases.end);
+        network.parameters = vec![0.0; n_parameters];
+        network
+    }
+
+    /// Numbers of units, from inputs to outputs.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    /// All parameters, to be changed.
+    pub fn parameters_mut(&mut self) -> &mut [f32] {
+        &mut self.parameters
+    }
+
+    /// Where each layer lies in the flat vector, from inputs to outputs.
+    pub fn layers(&self) -> Vec<Layer> {
+        let mut start = 0;
+        let mut take = |n: usize| {
+            start += n;
+            start - n..start
+        };
+        let layer = |pair: &[usize]| {
+            let (n_inputs, n_outputs) = (pair[0], pair[1]);
+            let (weights, biases) = (take(n_inputs * n_outputs), take(n_outputs));
+            Layer { n_inputs, n_outputs, weights, biases }
+        };
+        self.sizes.windows(2).map(layer).collect()
+    }
+
+    /// The outputs for `n` rows of `inputs`.
+    pub fn forward<'w>(&self, inputs: &[f32], n: usize, work: &'w mut Workspace) -> &'w [f32] {
+        let layers = self.layers();
+        work.outputs.resize(layers.len(), Vec::new());
+        for (index, layer) in layers.iter().enumerate() {
+            let (before, after) = work.outputs.split_at_mut(index);
+            let inputs = before.last().map_or(inputs, Vec::as_slice);
+            let outputs = &mut after[0];
+            outputs.resize(n * layer.n_outputs, 0.0);
+            kernels::multiply(
+                self.isa,
+                Matrix::new(inputs, n, layer.n_inputs),
+                self.weights(layer),
+                Some(&self.parameters[layer.biases.clone()]),
+                outputs,
+                &mut work.scratch,
+            );
+            if index + 1 < layers.len() {
+                kernels::tanh(self.isa, outputs);
+            }
+        }
+        work.outputs.last().expect("a network has a layer")
+    }
+
+    /// Overwrites `gradient` with that of a loss whose gradient with respect to the outputs is
+    /// `output_gradient`. The last pass with `work` must have been forward with these `inputs`.
+    pub fn backward(
+        &self,
+        inputs: &[f32],
+        n: usize,
+        output_gradient: &[f32],
+        work: &mut Workspace,
+        gradient: &mut [f32],
+    ) {
+        let Workspace { outputs, gradient: arriving, next_gradient: leaving, scratch } = work;
+        arriving.clear();
+        arriving.extend_from_slice(output_gradient);
+        for (index, layer) in self.layers().iter().enumerate().rev() {
+            let inputs = if index == 0 { inputs } else { &outputs[index - 1] };
+            let delta = Matrix::new(arriving, n, layer.n_outputs);
+            kernels::multiply(
+                self.isa,
+                Matrix::new(inputs, n, layer.n_inputs).transposed(),
+                delta,
+                None,
+                &mut gradient[layer.weights.clone()],
+                scratch,
+            );
+            kernels::sum_rows(self.isa, delta, &mut gradient[layer.biases.clone()]);
+            if index > 0 {
+                leaving.resize(n * layer.n_inputs, 0.0);
+                let weights = self.weights(layer).transposed();
+                kernels::multiply(self.isa, delta, weights, None, leaving, scratch);
+                kernels::tanh_backward(self.isa, inputs, leaving);
+                std::mem::swap(arriving, leaving);
+            }
+        }
+    }
+
+    fn weights(&self, layer: &Layer) -> Matrix<'_> {
+        Matrix::new(&self.parameters[layer.weights.clone()], layer.n_inputs, layer.n_outputs)
+    }
+}
+
+/// A random matrix of `n_rows` by `n_columns` whose rows or columns, whichever are fewer, are
+/// orthonormal (Saxe, McClelland and Ganguli 2014).
+fn orthogonal(n_rows: usize, n_columns: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
+    let (n_vectors, length) = (n_rows.min(n_columns), n_rows.max(n_columns));
+    let mut vectors: Vec<Vec<f64>> = Vec::with_capacity(n_vectors);
+    while vectors.len() < n_vectors {
+        // Gram and Schmidt on normal vectors give a uniformly distributed frame.
+        let mut vector: Vec<f64> = (0..length).map(|_| normal(rng)).collect();
+        for earlier in &vectors {
+            let along = dot(&vector, earlier);
+            vector.iter_mut().zip(earlier).for_each(|(x, e)| *x -= along * e);
+        }
+        let norm = dot(&vector, &vector).sqrt();
+        // A vector that was almost spanned already has lost its digits: draw another.
+        if norm > 1e-6 {
+            vectors.push(vector.iter().map(|x| x / norm).collect());
+        }
+    }
+    let element = |row: usize, column: usize| {
+        if n_rows <= n_columns { vectors[row][column] } else { vectors[column][row] }
+    };
+    (0..n_rows * n_columns).map(|at| element(at / n_columns, at % n_columns)).collect()
+}
+
+/// A standard normal number, by the method of Box and Muller.
+fn normal(rng: &mut fastrand::Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.f64()).cos()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use super::*;
+
+fn random(n: usize, rng: &mut fastrand::Rng) -> Vec<f32> {
+    (0..n).map(|_| rng.f32() * 2.0 - 1.0).collect()
+}
+
+#[test]
+fn two_layers_by_hand() {
+    let mut network = Mlp::zeros(&[2, 1, 2]);
+    // Weights 0.5 and -1, bias 0.25; then weights 2 and 3, biases 0.1 and 0.2.
+    network.parameters_mut().copy_from_slice(&[0.5, -1.0, 0.25, 2.0, 3.0, 0.1, 0.2]);
+    let mut work = Workspace::default();
+    let outputs = network.forward(&[1.0, 0.5, 0.0, 0.0], 2, &mut work);
+    let hidden = [0.25_f32.tanh(), 0.25_f32.tanh()];
+    let expected = hidden.map(|h| [2.0 * h + 0.1, 3.0 * h + 0.2]);
+    for (x, y) in outputs.iter().zip(expected.as_flattened()) {
+        assert!((x - y).abs() < 1e-6);
+    }
+}
+
+/// The gradient of a random linear function of the outputs, against central differences of a
+/// forward pass in doubles.
+#[test]
+fn the_gradient_equals_finite_differences() {
+    let rng = &mut fastrand::Rng::with_seed(3);
+    let (sizes, n) = ([3, 7, 5, 2], 6);
+    let network = Mlp::new(&sizes, 1.0, rng);
+    let (inputs, slopes) = (random(n * 3, rng), random(n * 2, rng));
+    let mut work = Workspace::default();
+    network.forward(&inputs, n, &mut work);
+    let mut gradient = vec![f32::NAN; network.parameters().len()];
+    network.backward(&inputs, n, &slopes, &mut work, &mut gradient);
+
+    let layers = network.layers();
+    let loss = |parameters: &[f64]| -> f64 {
+        let mut sum = 0.0;
+        for (row, slopes) in inputs.chunks(3).zip(slopes.chunks(2)) {
+            let mut x: Vec<f64> = row.iter().copied().map(f64::from).collect();
+            for (index, layer) in layers.iter().enumerate() {
+                let output = |o: usize| {
+                    let weight =
+                        |i: usize| parameters[layer.weights.start + i * layer.n_outputs + o];
+                    let sum: f64 = x.iter().enumerate().map(|(i, x)| x * weight(i)).sum();
+                    let sum = sum + parameters[layer.biases.start + o];
+                    if index + 1 < layers.len() { sum.tanh() } else { sum }
+                };
+                x = (0..layer.n_outputs).map(output).collect();
+            }
+            sum += x.iter().zip(slopes).map(|(x, slope)| x * f64::from(*slope)).sum::<f64>();
+        }
+        sum
+    };
+    let mut parameters: Vec<f64> = network.parameters().iter().copied().map(f64::from).collect();
+    for index in 0..parameters.len() {
+        let here = parameters[index];
+        let mut at = |x: f64| {
+            parameters[index] = x;
+            loss(&parameters)
+        };
+        let slope = (at(here + 1e-5) - at(here - 1e-5)) / 2e-5;
+        parameters[index] = here;
+        let error = (f64::from(gradient[index]) - slope).abs();
+        assert!(error < 1e-5, "parameter {index}: {} is not {slope}", gradient[index]);
+    }
+}
+
+/// Compares the products of all pairs of the shorter side's vectors with those of a scaled frame.
+#[track_caller]
+fn check_frame(n_rows: usize, n_columns: usize) {
+    let matrix = orthogonal(n_rows, n_columns, &mut fastrand::Rng::with_seed(5));
+    let (n_vectors, length) = (n_rows.min(n_columns), n_rows.max(n_columns));
+    let element = |vector: usize, at: usize| {
+        let (row, column) = if n_rows <= n_columns { (vector, at) } else { (at, vector) };
+        matrix[row * n_columns + column]
+    };
+    for a in 0..n_vectors {
+        for b in 0..n_vectors {
+            let product: f64 = (0..length).map(|at| element(a, at) * element(b, at)).sum();
+            let expected = f64::from(u8::from(a == b));
+            assert!((product - expected).abs() < 1e-9, "{a} and {b}: {product}");
+        }
+    }
+}
+
+#[test]
+fn weights_are_orthogonal() {
+    check_frame(4, 64);
+    check_frame(64, 64);
+    check_frame(64, 2);
+}
+
+#[test]
+fn gains_scale_the_layers() {
+    let network = Mlp::new(&[4, 64, 2], 0.01, &mut fastrand::Rng::with_seed(0));
+    let norm = |layer: &Layer| {
+        let weights = &network.parameters()[layer.weights.clone()];
+        weights.iter().map(|x| x * x).sum::<f32>().sqrt()
+    };
+    let layers = network.layers();
+    // Four rows of length sqrt 2, then two columns of length 0.01.
+    assert!((norm(&layers[0]) - 8.0_f32.sqrt()).abs() < 1e-4);
+    assert!((norm(&layers[1]) - 0.01 * 2.0_f32.sqrt()).abs() < 1e-6);
+    assert!(network.parameters()[layers[0].biases.clone()].iter().all(|&bias| bias == 0.0));
+}

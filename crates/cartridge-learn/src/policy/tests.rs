@@ -1,0 +1,118 @@
+use super::*;
+
+fn policy() -> Policy {
+    Policy::new(4, 2, &mut fastrand::Rng::with_seed(1))
+}
+
+/// Writes a file in which `change` has altered a tensor's shape or values.
+fn altered(name: &str, change: impl Fn(&mut Vec<usize>, &mut Vec<f32>)) -> Vec<u8> {
+    let tensors: Vec<_> = policy()
+        .tensors()
+        .map(|(own, mut shape, mut values)| {
+            if own == name {
+                change(&mut shape, &mut values);
+            }
+            (own, shape, little_endian(&values))
+        })
+        .collect();
+    let views = tensors.iter().map(|(name, shape, bytes)| {
+        (name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap())
+    });
+    safetensors::serialize(views, None).unwrap()
+}
+
+#[track_caller]
+fn check_error(bytes: &[u8], expected: &str) {
+    let error = Policy::from_safetensors(bytes).expect_err("the file is broken");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_file_holds_the_policy_bit_for_bit() {
+    let policy = policy();
+    let again = Policy::from_safetensors(&policy.to_safetensors()).unwrap();
+    assert_eq!(policy.sha256(), again.sha256());
+    assert_eq!(policy.actor.parameters(), again.actor.parameters());
+    assert_eq!(policy.critic.parameters(), again.critic.parameters());
+}
+
+#[test]
+fn tensors_are_named_and_shaped_as_in_torch() {
+    let bytes = policy().to_safetensors();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let mut tensors: Vec<String> =
+        file.iter().map(|(name, tensor)| format!("{name} {:?}", tensor.shape())).collect();
+    tensors.sort();
+    assert_eq!(
+        tensors,
+        [
+            "actor.0.bias [64]",
+            "actor.0.weight [64, 4]",
+            "actor.2.bias [64]",
+            "actor.2.weight [64, 64]",
+            "actor.4.bias [2]",
+            "actor.4.weight [2, 64]",
+            "critic.0.bias [64]",
+            "critic.0.weight [64, 4]",
+            "critic.2.bias [64]",
+            "critic.2.weight [64, 64]",
+            "critic.4.bias [1]",
+            "critic.4.weight [1, 64]",
+        ]
+    );
+    // The weight from input 1 to unit 2 is row 2, column 1 of the file.
+    let weight = file.tensor("actor.0.weight").unwrap();
+    let at = (2 * 4 + 1) * 4;
+    let stored = f32::from_le_bytes(weight.data()[at..at + 4].try_into().unwrap());
+    assert_eq!(stored, policy().actor.parameters()[64 + 2]);
+}
+
+#[test]
+fn broken_files_are_refused() {
+    check_error(
+        &altered("actor.2.bias", |_, values| values[3] = f32::NAN),
+        "tensor `actor.2.bias` holds a number that is not finite",
+    );
+    check_error(
+        &altered("critic.0.weight", |shape, _| *shape = vec![4, 64]),
+        "tensor `critic.0.weight` is F32 of shape [4, 64]; expected F32 of shape [64, 4]",
+    );
+    check_error(
+        &altered("actor.4.bias", |shape, values| {
+            *shape = vec![0];
+            values.clear();
+        }),
+        "tensor `actor.4.bias` is empty or too large; expected one number per action",
+    );
+    assert!(matches!(Policy::from_safetensors(b"no"), Err(PolicyError::Format(_))));
+    let file = policy().to_safetensors();
+    assert!(Policy::from_safetensors(&file[..file.len() - 1]).is_err(), "a cut file");
+}
+
+#[test]
+fn a_fresh_policy_is_nearly_indifferent() {
+    let probabilities = policy().probabilities(&[0.1, -0.2, 0.3, -0.4]);
+    assert!(probabilities.iter().all(|x| (x - 0.5).abs() < 0.02), "{probabilities:?}");
+    assert!((probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn greedy_takes_the_first_greatest() {
+    let (policy, observations) = (policy(), [0.1, 0.2, 0.3, 0.4, -1.0, 0.0, 1.0, 2.0]);
+    let mut actions = [Action(9); 2];
+    policy.greedy(&observations, 2, &mut actions);
+    for (action, observation) in actions.iter().zip(observations.chunks(4)) {
+        let probabilities = policy.probabilities(observation);
+        assert_eq!(action.0, first_greatest(&probabilities));
+    }
+    assert_eq!(first_greatest(&[1.0, 3.0, 3.0]), 1);
+}
+
+#[test]
+fn log_softmax_by_hand() {
+    // Weights 1 and 3, from logarithms large enough to overflow a careless sum.
+    let mut logits = [100.0, 100.0 + 3.0_f32.ln()];
+    log_softmax(&mut logits);
+    assert!((logits[0] - 0.25_f32.ln()).abs() < 1e-5);
+    assert!((logits[1] - 0.75_f32.ln()).abs() < 1e-5);
+}
