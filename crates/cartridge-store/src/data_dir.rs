@@ -1,0 +1,124 @@
+//! The data folder: one place for everything that the lab keeps.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Result, StoreError};
+use crate::run_dir::{RunDir, RunId};
+
+/// Format of the data folder; raised when older versions could not read it any more.
+pub const FORMAT: u32 = 1;
+
+/// An opened data folder.
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    path: PathBuf,
+}
+
+impl DataDir {
+    /// Opens the folder, creating it if needed, and proves that it takes data.
+    ///
+    /// A full disk or a read-only folder is found here, before anything is started, and not by
+    /// the first run that loses its metrics.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let unwritable = |source: io::Error| {
+            let hint = match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "the disk is full; free some space, or choose another folder with --data"
+                }
+                io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                    "a file is in the way; choose another folder with --data"
+                }
+                _ => "check its permissions, or choose another folder with --data",
+            };
+            StoreError::Unwritable { path: path.clone(), source, hint }
+        };
+        fs::create_dir_all(path.join("runs")).map_err(unwritable)?;
+        // Absolute, because supervisors and workers are started with it.
+        let path = path.canonicalize().map_err(unwritable)?;
+        let probe = path.join(format!(".probe-{}", std::process::id()));
+        let written = File::create(&probe)
+            .and_then(|mut file| file.write_all(&[b'.'; 64 * 1024]).and_then(|()| file.sync_all()));
+        // The probe may be all that fits: it is removed whether or not it could be written.
+        let removed = fs::remove_file(&probe);
+        written.and(removed).map_err(unwritable)?;
+
+        let dir = Self { path };
+        dir.check_format()?;
+        Ok(dir)
+    }
+
+    fn check_format(&self) -> Result<()> {
+        let path = self.path.join("format");
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                let found: u32 = text.trim().parse().map_err(|_| StoreError::Damaged {
+                    path: path.clone(),
+                    detail: format!("`{}` is no format number", text.trim()),
+                })?;
+                if found > FORMAT {
+                    return Err(StoreError::NewerFormat {
+                        path: self.path.clone(),
+                        found,
+                        known: FORMAT,
+                    });
+                }
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                write_beside(&path, format!("{FORMAT}\n").as_bytes())
+            }
+            Err(error) => Err(StoreError::io(&path)(error)),
+        }
+    }
+
+    /// Where it is, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the index is.
+    pub fn index_path(&self) -> PathBuf {
+        self.path.join("cartridge.db")
+    }
+
+    /// The folder of a run, whether or not it exists.
+    pub fn run(&self, id: &RunId) -> RunDir {
+        RunDir::new(self.path.join("runs").join(id.as_str()))
+    }
+
+    /// The ids of all runs on disk, in no particular order.
+    pub fn run_ids(&self) -> Result<Vec<RunId>> {
+        let runs = self.path.join("runs");
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&runs).map_err(StoreError::io(&runs))? {
+            let entry = entry.map_err(StoreError::io(&runs))?;
+            // What does not look like a run is not ours: an editor's back-up, a half-made folder.
+            ids.extend(entry.file_name().to_str().and_then(|name| name.parse().ok()));
+        }
+        Ok(ids)
+    }
+}
+
+/// Writes a file so that a reader sees either the old content or the new, never a part.
+pub fn write_beside(path: &Path, content: &[u8]) -> Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    File::create(&beside)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path))
+        .map_err(StoreError::io(path))?;
+    sync_parent(path)
+}
+
+/// Makes the names in the folder of `path` durable.
+pub fn sync_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().expect("files of the lab live in folders");
+    File::open(parent).and_then(|folder| folder.sync_all()).map_err(StoreError::io(parent))
+}
+
+#[cfg(test)]
+mod tests;

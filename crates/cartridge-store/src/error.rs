@@ -1,0 +1,65 @@
+//! What can go wrong with the data folder.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Every way in which storing or reading can fail.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file or folder could not be used.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// What was being used.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The data folder cannot take data.
+    #[error("cannot write to the data folder {}: {source}\nhint: {hint}", path.display())]
+    Unwritable {
+        /// The data folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// The data was written by a later version.
+    #[error(
+        "{} has format {found}, and this version knows formats up to {known}\n\
+         hint: use the newer cartridge that wrote it, or another folder with --data", path.display()
+    )]
+    NewerFormat {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its format number.
+        found: u32,
+        /// The newest format that this version reads.
+        known: u32,
+    },
+    /// A file holds something that it should not.
+    #[error("{} is damaged: {detail}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// No such run.
+    #[error("there is no run `{0}`")]
+    NoSuchRun(String),
+    /// The index could not be used.
+    #[error("the index: {0}")]
+    Index(#[from] rusqlite::Error),
+}
+
+/// The crate's result.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+impl StoreError {
+    /// Wraps what the system said about `path`.
+    pub fn io(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::Io { path, source }
+    }
+}

@@ -1,0 +1,35 @@
+//! Run folders on disk, and the SQLite index over them.
+//!
+//! # Layout
+//!
+//! * [`data_dir`]: the data folder: opened, checked and created once, at the edge.
+//! * [`run_dir`]: one run's folder and the files in it.
+//! * [`records`]: what a line of each file says.
+//! * [`jsonl`]: appending whole lines, and reading only whole lines.
+//! * [`status`]: the lines of a run folded into how the run is doing.
+//! * [`follow`]: what is new in a run's files since the last look.
+//! * [`index`]: the SQLite index and the feed; the only place with SQL.
+//!
+//! **Invariants:** files are the truth and are only appended to (or written beside and renamed);
+//! the index can be deleted and comes back from them. A line that was cut short by a crash is not
+//! a line yet. No clock is read here: times come in with the records.
+
+pub mod data_dir;
+pub mod error;
+pub mod follow;
+pub mod index;
+pub mod jsonl;
+pub mod records;
+pub mod run_dir;
+pub mod status;
+
+pub use crate::data_dir::DataDir;
+pub use crate::error::{Result, StoreError};
+pub use crate::follow::{Follower, News};
+pub use crate::index::{FeedItem, Index, SeriesPoints};
+pub use crate::records::{
+    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, Level, Manifest,
+    MetricLine, RunKind, SupervisorEvent, SupervisorLine,
+};
+pub use crate::run_dir::{RunDir, RunId};
+pub use crate::status::{Activity, Failure, RunState, RunStatus};

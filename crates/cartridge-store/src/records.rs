@@ -1,0 +1,424 @@
+//! What a line of each file of a run says.
+//!
+//! | file | line | writer |
+//! |---|---|---|
+//! | `run.json` | [`Manifest`] (the whole file) | whoever makes the run |
+//! | `events.jsonl` | [`EventLine`] | the worker |
+//! | `metrics.jsonl` | [`MetricLine`] | the worker |
+//! | `supervisor.jsonl` | [`SupervisorLine`] | the supervisor |
+//! | `control.jsonl` | [`ControlLine`] | the lab |
+//!
+//! Times are Unix seconds. JSON has no NaN: a number that is not finite is `null`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::run_dir::RunId;
+
+/// What a run is: written once, before anything starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Format of the run folder.
+    pub format: u32,
+    /// Name of the run.
+    pub id: RunId,
+    /// What sort of run it is.
+    pub kind: RunKind,
+    /// For people: `Cart Pole, PPO, seed 42`.
+    pub name: String,
+    /// Id of the environment or game.
+    pub env_id: String,
+    /// The whole effective configuration.
+    pub config: Value,
+    /// When it was made.
+    pub created_at: f64,
+    /// Version of the product that made it.
+    pub cartridge_version: String,
+}
+
+impl Manifest {
+    /// The newest format of run folders.
+    pub const FORMAT: u32 = 1;
+}
+
+/// What sort of run it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// An agent is trained.
+    Train,
+    /// A person plays.
+    Human,
+}
+
+impl RunKind {
+    /// The word in files and in the index.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Human => "human",
+        }
+    }
+}
+
+/// A line of `events.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventLine {
+    /// Which start of the trainer wrote it, from 1.
+    pub attempt: u32,
+    /// When.
+    pub t: f64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What a trainer says about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The environments are made.
+    EnvironmentInitialized {
+        /// Id of the environment.
+        env_id: String,
+        /// How many run side by side.
+        n_envs: u32,
+    },
+    /// The first update begins.
+    TrainingStarted {
+        /// Environment steps to train for.
+        total_timesteps: u64,
+    },
+    /// A checkpoint is on disk.
+    CheckpointSaved {
+        /// Environment steps so far.
+        step: u64,
+        /// Folder below `checkpoints/`.
+        name: String,
+        /// Hash of the weights.
+        weights_sha256: String,
+    },
+    /// The policy is being measured.
+    EvaluationStarted {
+        /// Environment steps so far.
+        step: u64,
+        /// How many episodes it will play.
+        episodes: u32,
+    },
+    /// The policy was measured.
+    EvaluationComplete(Evaluation),
+    /// A control line took effect.
+    ControlAck {
+        /// Number of the control line.
+        control: u64,
+        /// What it asked for.
+        command: Command,
+        /// Environment steps so far.
+        step: u64,
+    },
+    /// Something that a person should know.
+    Warning {
+        /// In a sentence.
+        message: String,
+    },
+    /// Something that ended the run.
+    Error {
+        /// In a sentence.
+        message: String,
+    },
+    /// The trainer is about to exit on its own account.
+    Done {
+        /// Why.
+        reason: DoneReason,
+        /// Environment steps in all.
+        step: u64,
+        /// Hash of the final weights.
+        weights_sha256: String,
+        /// Folder of the final checkpoint below `checkpoints/`.
+        checkpoint: String,
+    },
+    /// An action in a game that a person plays.
+    Move {
+        /// Number of the action in the game, from 0.
+        ply: u32,
+        /// Who acted.
+        seat: u32,
+        /// What was played.
+        action: u32,
+    },
+}
+
+/// How serious an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The ordinary course of things.
+    Info,
+    /// A person should look.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+impl Event {
+    /// How serious it is.
+    pub fn level(&self) -> Level {
+        match self {
+            Self::Warning { .. } => Level::Warning,
+            Self::Error { .. } => Level::Error,
+            _ => Level::Info,
+        }
+    }
+
+    /// Environment steps so far, where the event knows them.
+    pub fn step(&self) -> Option<u64> {
+        match self {
+            Self::CheckpointSaved { step, .. }
+            | Self::EvaluationStarted { step, .. }
+            | Self::ControlAck { step, .. }
+            | Self::Done { step, .. } => Some(*step),
+            Self::EvaluationComplete(evaluation) => Some(evaluation.step),
+            _ => None,
+        }
+    }
+
+    /// The event in a sentence, for the event log.
+    pub fn message(&self) -> String {
+        match self {
+            Self::EnvironmentInitialized { env_id, n_envs } => {
+                format!("{env_id} ready, {n_envs} side by side")
+            }
+            Self::TrainingStarted { total_timesteps } => {
+                format!("Training started: {} steps", grouped(*total_timesteps))
+            }
+            Self::CheckpointSaved { step, .. } => {
+                format!("Checkpoint saved at step {}", grouped(*step))
+            }
+            Self::EvaluationStarted { episodes, .. } => {
+                format!("Evaluation started: {episodes} episodes")
+            }
+            Self::EvaluationComplete(Evaluation { episodes, mean, ci95: [low, high], .. }) => {
+                format!(
+                    "Evaluation complete: {mean:.1} ± {:.1} over {episodes} episodes",
+                    (high - low) / 2.0
+                )
+            }
+            Self::ControlAck { command: Command::Stop, step, .. } => {
+                format!("Stop took effect at step {}", grouped(*step))
+            }
+            Self::Warning { message } | Self::Error { message } => message.clone(),
+            Self::Done { reason: DoneReason::Completed, step, .. } => {
+                format!("Training complete: {} steps", grouped(*step))
+            }
+            Self::Done { reason: DoneReason::Stopped, step, .. } => {
+                format!("Stopped at step {}", grouped(*step))
+            }
+            Self::Done { reason: DoneReason::Orphaned, step, .. } => {
+                format!("Ended at step {}: the supervisor is gone", grouped(*step))
+            }
+            Self::Move { ply, seat, action } => {
+                format!("Ply {}: seat {seat} plays {action}", ply + 1)
+            }
+        }
+    }
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Why a trainer ended on its own account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DoneReason {
+    /// It took all its steps.
+    Completed,
+    /// It was asked to stop.
+    Stopped,
+    /// Its supervisor went away.
+    Orphaned,
+}
+
+/// How well a policy did over some episodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Environment steps of the policy.
+    pub step: u64,
+    /// How many episodes were played.
+    pub episodes: u32,
+    /// Mean return.
+    pub mean: f64,
+    /// Standard deviation of the returns.
+    pub std: f64,
+    /// 95% confidence interval of the mean.
+    pub ci95: [f64; 2],
+    /// Mean length in steps.
+    pub mean_length: f64,
+}
+
+/// A line of `metrics.jsonl`: all scalars of one moment, and the episodes that ended since the
+/// last line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricLine {
+    /// Which start of the trainer wrote it.
+    pub attempt: u32,
+    /// Number of the line, from 1.
+    pub row: u64,
+    /// When.
+    pub t: f64,
+    /// Environment steps so far.
+    pub step: u64,
+    /// Value of each metric, by name.
+    pub values: BTreeMap<String, Option<f64>>,
+    /// The episodes, as columns.
+    #[serde(default, skip_serializing_if = "Episodes::is_empty")]
+    pub episodes: Episodes,
+}
+
+/// Episodes as columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Episodes {
+    /// Number of the episode in the run, from 1.
+    pub episode: Vec<u64>,
+    /// Sum of its rewards.
+    pub reward: Vec<f64>,
+    /// Its steps.
+    pub length: Vec<u32>,
+    /// Environment steps of the run at its end.
+    pub timestep: Vec<u64>,
+    /// The number given to `reset`.
+    pub seed: Vec<u64>,
+    /// Whether the task itself ended; otherwise the episode was cut short.
+    pub terminated: Vec<bool>,
+}
+
+impl Episodes {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.episode.is_empty()
+    }
+
+    /// How many there are, or nothing when the columns disagree.
+    pub fn len(&self) -> Option<usize> {
+        let n = self.episode.len();
+        let columns = [
+            self.reward.len(),
+            self.length.len(),
+            self.timestep.len(),
+            self.seed.len(),
+            self.terminated.len(),
+        ];
+        columns.iter().all(|&column| column == n).then_some(n)
+    }
+
+    /// Adds the episodes of `later` behind these.
+    pub fn append(&mut self, mut later: Self) {
+        self.episode.append(&mut later.episode);
+        self.reward.append(&mut later.reward);
+        self.length.append(&mut later.length);
+        self.timestep.append(&mut later.timestep);
+        self.seed.append(&mut later.seed);
+        self.terminated.append(&mut later.terminated);
+    }
+
+    /// Forgets all but the last `n`.
+    pub fn keep_last(&mut self, n: usize) {
+        let first = self.episode.len().saturating_sub(n);
+        self.episode.drain(..first);
+        self.reward.drain(..first);
+        self.length.drain(..first);
+        self.timestep.drain(..first);
+        self.seed.drain(..first);
+        self.terminated.drain(..first);
+    }
+}
+
+/// A line of `supervisor.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SupervisorLine {
+    /// Which start of the trainer it speaks of.
+    pub attempt: u32,
+    /// When.
+    pub t: f64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: SupervisorEvent,
+}
+
+/// What a supervisor records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum SupervisorEvent {
+    /// The trainer process is started.
+    Started {
+        /// Process id of the supervisor.
+        supervisor_pid: u32,
+        /// Process id of the trainer.
+        trainer_pid: u32,
+    },
+    /// Both are alive.
+    Heartbeat {
+        /// CPU use of the trainer since the last beat; 100 is one core.
+        cpu_percent: Option<f64>,
+        /// Memory of the trainer.
+        rss_bytes: Option<u64>,
+    },
+    /// A control line was not delivered.
+    ControlRefused {
+        /// Number that the line gives itself.
+        control: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The trainer has ended and all it printed is on disk.
+    Exited {
+        /// Exit code, unless a signal ended it.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+        /// The last lines that it printed.
+        log: Vec<String>,
+    },
+}
+
+/// A line of `control.jsonl`: signed, numbered and chained to the line before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ControlLine {
+    /// Number of the line, from 1.
+    pub seq: u64,
+    /// The run that it is meant for.
+    pub run: RunId,
+    /// The start of the trainer that it is meant for.
+    pub attempt: u32,
+    /// When.
+    pub t: f64,
+    /// Who asked.
+    pub by: String,
+    /// What is asked.
+    pub command: Command,
+    /// Signature of the line before; empty for the first.
+    pub previous: String,
+    /// Signature of all of the above.
+    pub signature: String,
+}
+
+/// What can be asked of a trainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Save a checkpoint and end.
+    Stop,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! One run's folder.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data_dir::{DataDir, sync_parent, write_beside};
+use crate::error::{Result, StoreError};
+use crate::records::Manifest;
+
+/// The name of a run: `r-` and six characters, made by the lab and never by a client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+/// Letters and digits that are hard to mistake for each other.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+impl RunId {
+    /// A new random name.
+    pub fn random() -> Self {
+        let mut bytes = [0; 6];
+        getrandom::fill(&mut bytes).expect("the system has randomness");
+        let name: String =
+            bytes.iter().map(|byte| ALPHABET[usize::from(byte % 32)] as char).collect();
+        Self(format!("r-{name}"))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = StoreError;
+
+    /// Accepts exactly what [`RunId::random`] makes, so that a name is never a path.
+    fn from_str(text: &str) -> Result<Self> {
+        match text.strip_prefix("r-") {
+            Some(name) if name.len() == 6 && name.bytes().all(|byte| ALPHABET.contains(&byte)) => {
+                Ok(Self(text.to_owned()))
+            }
+            _ => Err(StoreError::NoSuchRun(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = StoreError;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The folder of one run and the names of the files in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// The run folder at `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Makes a folder for a new run: `manifest` is called with the name that was found free.
+    pub fn create(
+        data: &DataDir,
+        manifest: impl FnOnce(RunId) -> Manifest,
+    ) -> Result<(Self, Manifest)> {
+        let (id, dir) = loop {
+            let id = RunId::random();
+            let dir = data.run(&id);
+            match fs::create_dir(&dir.path) {
+                Ok(()) => break (id, dir),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StoreError::io(&dir.path)(error)),
+            }
+        };
+        let manifest = manifest(id);
+        let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
+        // The manifest comes last: a folder without one is no run yet.
+        let written =
+            write_beside(&dir.manifest_path(), &text).and_then(|()| sync_parent(&dir.path));
+        if let Err(error) = written {
+            // Nothing may be left of a run that could not be made.
+            _ = fs::remove_dir_all(&dir.path);
+            return Err(error);
+        }
+        Ok((dir, manifest))
+    }
+
+    /// Reads the manifest.
+    pub fn manifest(&self) -> Result<Manifest> {
+        let path = self.manifest_path();
+        let text = fs::read(&path).map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                StoreError::NoSuchRun(self.name())
+            } else {
+                StoreError::io(&path)(error)
+            }
+        })?;
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(|error| {
+            StoreError::Damaged { path: path.clone(), detail: error.to_string() }
+        })?;
+        if manifest.format > Manifest::FORMAT {
+            return Err(StoreError::NewerFormat {
+                path,
+                found: manifest.format,
+                known: Manifest::FORMAT,
+            });
+        }
+        Ok(manifest)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    /// `run.json`: what the run is; never changes.
+    pub fn manifest_path(&self) -> PathBuf {
+        self.path.join("run.json")
+    }
+
+    /// `events.jsonl`: what the trainer says about itself.
+    pub fn events_path(&self) -> PathBuf {
+        self.path.join("events.jsonl")
+    }
+
+    /// `metrics.jsonl`: one row per update or evaluation.
+    pub fn metrics_path(&self) -> PathBuf {
+        self.path.join("metrics.jsonl")
+    }
+
+    /// `supervisor.jsonl`: heartbeats, resource samples, exit.
+    pub fn supervisor_path(&self) -> PathBuf {
+        self.path.join("supervisor.jsonl")
+    }
+
+    /// `control.jsonl`: what the lab asks of the run.
+    pub fn control_path(&self) -> PathBuf {
+        self.path.join("control.jsonl")
+    }
+
+    /// `log.txt`: what the trainer printed that is no event.
+    pub fn log_path(&self) -> PathBuf {
+        self.path.join("log.txt")
+    }
+
+    /// `checkpoints/`.
+    pub fn checkpoints_path(&self) -> PathBuf {
+        self.path.join("checkpoints")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! The lines of a run folded into how the run is doing.
+//!
+//! The fold keeps facts and derives the state from them, so the order in which the files of a run
+//! are read does not matter.
+
+use serde::{Deserialize, Serialize};
+
+use crate::records::{
+    Command, ControlLine, DoneReason, Evaluation, Event, EventLine, MetricLine, SupervisorEvent,
+    SupervisorLine,
+};
+
+/// Where a run is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Made, and not yet started.
+    Queued,
+    /// The trainer is being started.
+    Starting,
+    /// It steps.
+    Running,
+    /// Asked to stop; it saves a checkpoint first.
+    Stopping,
+    /// It took all its steps.
+    Succeeded,
+    /// It ended in an error.
+    Failed,
+    /// It ended because somebody asked.
+    Terminated,
+    /// Its supervisor fell silent.
+    Lost,
+}
+
+impl RunState {
+    /// Whether nothing more will come.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed | Self::Terminated)
+    }
+
+    /// Whether a trainer should be at work.
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::Queued | Self::Starting | Self::Running | Self::Stopping)
+    }
+}
+
+/// What a run is busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// It learns.
+    Training,
+    /// It measures its policy.
+    Evaluating,
+    /// Neither.
+    Idle,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// In a sentence.
+    pub message: String,
+    /// Exit code of the trainer.
+    pub exit_code: Option<i32>,
+    /// Signal that ended the trainer.
+    pub signal: Option<i32>,
+    /// The last lines that it printed.
+    pub log: Vec<String>,
+}
+
+/// The end of a trainer process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Exit {
+    code: Option<i32>,
+    signal: Option<i32>,
+    log: Vec<String>,
+}
+
+/// How a run is doing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunStatus {
+    /// The newest start of the trainer; 0 before the first.
+    pub attempt: u32,
+    /// Environment steps so far.
+    pub step: u64,
+    /// Episodes that have ended.
+    pub episodes: u64,
+    /// Steps per second of the newest update.
+    pub steps_per_sec: Option<f64>,
+    /// Mean return of the newest episodes.
+    pub mean_reward: Option<f64>,
+    /// Mean length of the newest episodes.
+    pub mean_length: Option<f64>,
+    /// Loss of the newest update.
+    pub loss: Option<f64>,
+    /// The newest evaluation.
+    pub latest_eval: Option<Evaluation>,
+    /// The evaluation with the highest mean.
+    pub best_eval: Option<Evaluation>,
+    /// Steps of the newest checkpoint.
+    pub checkpoint_step: Option<u64>,
+    /// Hash of the weights of the newest checkpoint.
+    pub weights_sha256: Option<String>,
+    /// CPU use of the trainer; 100 is one core.
+    pub cpu_percent: Option<f64>,
+    /// Memory of the trainer.
+    pub rss_bytes: Option<u64>,
+    /// When the trainer started.
+    pub started_at: Option<f64>,
+    /// When it ended.
+    pub ended_at: Option<f64>,
+    /// When its supervisor last wrote.
+    pub heartbeat_at: Option<f64>,
+    /// Set by the lab when the supervisor fell silent, cleared when it speaks again.
+    pub lost: bool,
+    /// Lines that could not be read, or came from an older attempt.
+    pub refused_lines: u64,
+    evaluating: bool,
+    training_started: bool,
+    stop_requested: bool,
+    done: Option<DoneReason>,
+    error: Option<String>,
+    exit: Option<Exit>,
+}
+
+impl RunStatus {
+    /// Where the run is in its life.
+    pub fn state(&self) -> RunState {
+        match (&self.exit, self.done) {
+            (Some(Exit { code: Some(0), .. }), Some(DoneReason::Completed)) => RunState::Succeeded,
+            (Some(Exit { code: Some(0), .. }), Some(DoneReason::Stopped)) => RunState::Terminated,
+            (Some(_), _) => RunState::Failed,
+            (None, _) if self.lost => RunState::Lost,
+            (None, _) if self.stop_requested => RunState::Stopping,
+            (None, _) if self.training_started => RunState::Running,
+            (None, _) if self.attempt > 0 => RunState::Starting,
+            (None, _) => RunState::Queued,
+        }
+    }
+
+    /// What the run is busy with.
+    pub fn activity(&self) -> Activity {
+        match self.state() {
+            RunState::Running | RunState::Stopping if self.evaluating => Activity::Evaluating,
+            RunState::Running | RunState::Stopping => Activity::Training,
+            _ => Activity::Idle,
+        }
+    }
+
+    /// Why the run failed or was lost.
+    pub fn failure(&self) -> Option<Failure> {
+        match (self.state(), &self.exit) {
+            (RunState::Failed, Some(Exit { code, signal, log })) => Some(Failure {
+                message: self.error.clone().unwrap_or_else(|| match (code, signal) {
+                    (_, Some(signal)) => format!("the trainer was ended by signal {signal}"),
+                    (Some(0), None) => {
+                        "the trainer ended without saying that it was done".to_owned()
+                    }
+                    (Some(code), None) => format!("the trainer ended with exit code {code}"),
+                    (None, None) => "the trainer ended".to_owned(),
+                }),
+                exit_code: *code,
+                signal: *signal,
+                log: log.clone(),
+            }),
+            (RunState::Lost, _) => Some(Failure {
+                message: "the supervisor of this run fell silent".to_owned(),
+                exit_code: None,
+                signal: None,
+                log: Vec::new(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Takes in a line of `events.jsonl`.
+    pub fn apply_event(&mut self, line: &EventLine) {
+        match &line.event {
+            Event::TrainingStarted { .. } => self.training_started = true,
+            Event::CheckpointSaved { step, weights_sha256, .. } => {
+                self.checkpoint_step = Some(*step);
+                self.weights_sha256 = Some(weights_sha256.clone());
+            }
+            Event::EvaluationStarted { .. } => self.evaluating = true,
+            Event::EvaluationComplete(evaluation) => {
+                self.evaluating = false;
+                if self.best_eval.as_ref().is_none_or(|best| evaluation.mean >= best.mean) {
+                    self.best_eval = Some(evaluation.clone());
+                }
+                self.latest_eval = Some(evaluation.clone());
+            }
+            Event::Error { message } => self.error = Some(message.clone()),
+            Event::Done { reason, step, weights_sha256, .. } => {
+                self.done = Some(*reason);
+                self.step = self.step.max(*step);
+                self.weights_sha256 = Some(weights_sha256.clone());
+            }
+            Event::EnvironmentInitialized { .. }
+            | Event::ControlAck { .. }
+            | Event::Warning { .. }
+            | Event::Move { .. } => {}
+        }
+    }
+
+    /// Takes in a line of `metrics.jsonl`.
+    pub fn apply_metrics(&mut self, line: &MetricLine) {
+        self.step = self.step.max(line.step);
+        self.episodes =
+            line.episodes.episode.last().copied().unwrap_or(self.episodes).max(self.episodes);
+        for (name, slot) in [
+            ("time/fps", &mut self.steps_per_sec),
+            ("rollout/ep_rew_mean", &mut self.mean_reward),
+            ("rollout/ep_len_mean", &mut self.mean_length),
+            ("train/loss", &mut self.loss),
+        ] {
+            if let Some(value) = line.values.get(name) {
+                *slot = *value;
+            }
+        }
+    }
+
+    /// Takes in a line of `supervisor.jsonl`.
+    pub fn apply_supervisor(&mut self, line: &SupervisorLine) {
+        self.heartbeat_at = Some(line.t);
+        self.lost = false;
+        match &line.event {
+            SupervisorEvent::Started { .. } => {
+                self.attempt = line.attempt;
+                self.started_at = Some(line.t);
+            }
+            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes } => {
+                self.cpu_percent = *cpu_percent;
+                self.rss_bytes = *rss_bytes;
+            }
+            SupervisorEvent::ControlRefused { .. } => {}
+            SupervisorEvent::Exited { code, signal, log } => {
+                self.ended_at = Some(line.t);
+                self.exit = Some(Exit { code: *code, signal: *signal, log: log.clone() });
+            }
+        }
+    }
+
+    /// Takes in a line of `control.jsonl`.
+    pub fn apply_control(&mut self, line: &ControlLine) {
+        match line.command {
+            Command::Stop => self.stop_requested = true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

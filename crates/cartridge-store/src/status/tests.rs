@@ -1,0 +1,121 @@
+use super::*;
+
+fn event(event: Event) -> EventLine {
+    EventLine { attempt: 1, t: 10.0, event }
+}
+
+fn supervisor(event: SupervisorEvent) -> SupervisorLine {
+    SupervisorLine { attempt: 1, t: 10.0, event }
+}
+
+fn started() -> SupervisorLine {
+    supervisor(SupervisorEvent::Started { supervisor_pid: 1, trainer_pid: 2 })
+}
+
+fn exited(code: Option<i32>, signal: Option<i32>) -> SupervisorLine {
+    supervisor(SupervisorEvent::Exited { code, signal, log: vec!["the last words".to_owned()] })
+}
+
+fn done(reason: DoneReason) -> EventLine {
+    event(Event::Done {
+        reason,
+        step: 100,
+        weights_sha256: "ab".to_owned(),
+        checkpoint: "c".to_owned(),
+    })
+}
+
+fn stop() -> ControlLine {
+    ControlLine {
+        seq: 1,
+        run: "r-000000".parse().unwrap(),
+        attempt: 1,
+        t: 10.0,
+        by: "test".to_owned(),
+        command: Command::Stop,
+        previous: String::new(),
+        signature: String::new(),
+    }
+}
+
+/// Folds the files in both orders and compares the state.
+#[track_caller]
+fn check(
+    events: &[EventLine],
+    supervisor: &[SupervisorLine],
+    control: &[ControlLine],
+    expected: RunState,
+) {
+    let mut forwards = RunStatus::default();
+    events.iter().for_each(|line| forwards.apply_event(line));
+    supervisor.iter().for_each(|line| forwards.apply_supervisor(line));
+    control.iter().for_each(|line| forwards.apply_control(line));
+    let mut backwards = RunStatus::default();
+    control.iter().for_each(|line| backwards.apply_control(line));
+    supervisor.iter().for_each(|line| backwards.apply_supervisor(line));
+    events.iter().for_each(|line| backwards.apply_event(line));
+    assert_eq!(forwards.state(), expected);
+    assert_eq!(forwards, backwards, "the order of the files does not matter");
+}
+
+#[test]
+fn the_life_of_a_run() {
+    let training = event(Event::TrainingStarted { total_timesteps: 100 });
+    check(&[], &[], &[], RunState::Queued);
+    check(&[], &[started()], &[], RunState::Starting);
+    check(&[training.clone()], &[started()], &[], RunState::Running);
+    check(&[training.clone()], &[started()], &[stop()], RunState::Stopping);
+    let completed = [training.clone(), done(DoneReason::Completed)];
+    check(&completed, &[started()], &[], RunState::Running);
+    check(&completed, &[started(), exited(Some(0), None)], &[], RunState::Succeeded);
+    let stopped = [training.clone(), done(DoneReason::Stopped)];
+    check(&stopped, &[started(), exited(Some(0), None)], &[stop()], RunState::Terminated);
+    check(&[training.clone()], &[started(), exited(Some(1), None)], &[], RunState::Failed);
+    check(&[training.clone()], &[started(), exited(None, Some(9))], &[stop()], RunState::Failed);
+    check(&[training], &[started(), exited(Some(0), None)], &[], RunState::Failed);
+}
+
+#[test]
+fn a_failure_says_why() {
+    let mut status = RunStatus::default();
+    status.apply_supervisor(&started());
+    status.apply_supervisor(&exited(None, Some(9)));
+    let failure = status.failure().unwrap();
+    assert_eq!(failure.message, "the trainer was ended by signal 9");
+    assert_eq!(failure.log, ["the last words"]);
+    status.apply_event(&event(Event::Error { message: "train/loss became NaN".to_owned() }));
+    assert_eq!(status.failure().unwrap().message, "train/loss became NaN");
+}
+
+#[test]
+fn a_lost_run_comes_back_when_its_supervisor_speaks() {
+    let mut status = RunStatus::default();
+    status.apply_supervisor(&started());
+    status.lost = true;
+    assert_eq!(status.state(), RunState::Lost);
+    status.apply_supervisor(&supervisor(SupervisorEvent::Heartbeat {
+        cpu_percent: None,
+        rss_bytes: None,
+    }));
+    assert_eq!(status.state(), RunState::Starting);
+}
+
+#[test]
+fn the_best_evaluation_stays() {
+    let evaluation = |step, mean| {
+        event(Event::EvaluationComplete(Evaluation {
+            step,
+            episodes: 10,
+            mean,
+            std: 0.0,
+            ci95: [mean, mean],
+            mean_length: mean,
+        }))
+    };
+    let mut status = RunStatus::default();
+    for (step, mean) in [(1, 10.0), (2, 50.0), (3, 20.0)] {
+        status.apply_event(&evaluation(step, mean));
+    }
+    assert_eq!(status.best_eval.unwrap().step, 2);
+    assert_eq!(status.latest_eval.unwrap().step, 3);
+}
