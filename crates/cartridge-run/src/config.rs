@@ -1,0 +1,401 @@
+//! What a run is told.
+//!
+//! A configuration is built in one way only: the defaults, then whatever the user gives laid over
+//! them ([`Draft`]), then checked as a whole ([`Draft::finish`]). Unknown keys are errors that
+//! name the nearest right one; numbers have bounds. Keys bear Stable-Baselines3's names; the
+//! names of CleanRL and of older files are accepted as aliases.
+
+use cartridge_games::nearest::nearest;
+use cartridge_games::registry::{RegistryError, make_env};
+use cartridge_learn::ppo;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The whole configuration of a training run, as `run.json` keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Id of the environment.
+    pub env_id: String,
+    /// Options of the environment.
+    pub env: Map<String, Value>,
+    /// The learning algorithm.
+    pub algo: Algorithm,
+    /// Knobs of the algorithm.
+    pub trainer: Trainer,
+    /// How experience is gathered.
+    pub simulation: Simulation,
+    /// When the policy is measured.
+    pub evaluation: EvaluationPlan,
+    /// Where chance comes from.
+    pub seeds: Seeds,
+    /// What is kept.
+    pub retention: Retention,
+}
+
+/// A learning algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Algorithm {
+    /// Proximal policy optimisation.
+    Ppo,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::Ppo];
+
+    /// The word in files and on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Ppo => "ppo",
+        }
+    }
+
+    /// The name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ppo => "PPO",
+        }
+    }
+}
+
+/// Knobs of the algorithm, with Stable-Baselines3's names and defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trainer {
+    /// Step size of the optimiser, 1e-6 to 1.
+    pub learning_rate: f64,
+    /// Environment steps to train for, 5,000 to 1e9.
+    pub total_timesteps: u64,
+    /// Weight of a reward one step later, 0.8 to 0.9999.
+    pub gamma: f64,
+    /// Trade between bias and variance of advantages, 0 to 1.
+    pub gae_lambda: f64,
+    /// How far the policy may move in one update, 0.05 to 1.
+    pub clip_range: f64,
+    /// Weight of the entropy bonus, 0 to 0.1.
+    pub ent_coef: f64,
+    /// Weight of the value loss, 0 to 10.
+    pub vf_coef: f64,
+    /// Gradients are scaled down to this norm, above 0 to 100.
+    pub max_grad_norm: f64,
+    /// Passes over the gathered steps in one update, 1 to 100.
+    pub n_epochs: u32,
+    /// Steps in one gradient step, 16 to 65,536.
+    pub batch_size: u32,
+    /// Whether advantages are normalised within a batch.
+    pub normalize_advantage: bool,
+}
+
+/// How experience is gathered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulation {
+    /// Environments side by side, 1 to 4,096.
+    pub n_envs: u32,
+    /// Steps that each of them takes for one update, 16 to 8,192.
+    pub n_steps: u32,
+}
+
+/// When the policy is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationPlan {
+    /// Environment steps between evaluations, 1,000 to 1e7.
+    pub every_steps: u64,
+    /// Episodes of each evaluation, 1 to 10,000.
+    pub episodes: u32,
+    /// Episodes of the evaluation at the end, 1 to 10,000.
+    pub final_episodes: u32,
+}
+
+/// Where chance comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    /// The number that decides the whole run, 0 to 2^63-1.
+    pub seed_base: u64,
+}
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// Environment steps between checkpoints, 1,000 to 1e9.
+    pub checkpoint_every_steps: u64,
+    /// Newest checkpoints that are kept, beside the best, 1 to 1,000.
+    pub keep_checkpoints: u32,
+}
+
+/// Names that are understood besides ours: CleanRL's, RL-Zoo's, and those of older files.
+const ALIASES: &[(&str, &str)] = &[
+    ("n_timesteps", "trainer.total_timesteps"),
+    ("total_timesteps", "trainer.total_timesteps"),
+    ("learning_rate", "trainer.learning_rate"),
+    ("trainer.n_timesteps", "trainer.total_timesteps"),
+    ("trainer.lr", "trainer.learning_rate"),
+    ("trainer.entropy_coef", "trainer.ent_coef"),
+    ("trainer.update_epochs", "trainer.n_epochs"),
+    ("trainer.minibatch_size", "trainer.batch_size"),
+    ("trainer.clip_coef", "trainer.clip_range"),
+    ("trainer.norm_adv", "trainer.normalize_advantage"),
+    ("simulation.parallel_envs", "simulation.n_envs"),
+    ("simulation.num_envs", "simulation.n_envs"),
+    ("simulation.rollout_len", "simulation.n_steps"),
+    ("simulation.num_steps", "simulation.n_steps"),
+    ("seed", "seeds.seed_base"),
+];
+
+/// What is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConfigError {
+    /// There is no such environment or option.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// There is no such algorithm.
+    #[error("unknown algorithm `{algo}`; {hint}")]
+    UnknownAlgorithm {
+        /// What was asked for.
+        algo: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// There is no such key.
+    #[error("unknown option `{key}`; {hint}")]
+    UnknownKey {
+        /// The full path that was given.
+        key: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// The value does not have the right form.
+    #[error("`{key}`: {detail}")]
+    BadValue {
+        /// The full path.
+        key: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+}
+
+impl ConfigError {
+    /// The JSON pointer of what is wrong, below the configuration.
+    pub fn pointer(&self) -> String {
+        match self {
+            Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
+            Self::Registry(_) => "/env_id".to_owned(),
+            Self::UnknownAlgorithm { .. } => "/algo".to_owned(),
+            Self::UnknownKey { key, .. } | Self::BadValue { key, .. } => {
+                format!("/{}", key.replace('.', "/"))
+            }
+        }
+    }
+}
+
+/// A configuration in the making: defaults with the user's words laid over them.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    value: Value,
+}
+
+impl Draft {
+    /// The defaults for training `algo` on `env_id`.
+    pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
+        // The environment is looked up first, so that a misspelt one is what the user hears of.
+        make_env(env_id, &Map::new())?;
+        let known = Algorithm::ALL.map(Algorithm::id);
+        if !known.contains(&algo.to_lowercase().as_str()) {
+            let hint = match nearest(algo, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there is {}", known.join(", ")),
+            };
+            return Err(ConfigError::UnknownAlgorithm { algo: algo.to_owned(), hint });
+        }
+        Ok(Self {
+            value: json!({
+                "env_id": env_id,
+                "env": {},
+                "algo": algo.to_lowercase(),
+                "trainer": {
+                    "learning_rate": 3e-4,
+                    "total_timesteps": 1_000_000,
+                    "gamma": 0.99,
+                    "gae_lambda": 0.95,
+                    "clip_range": 0.2,
+                    "ent_coef": 0.0,
+                    "vf_coef": 0.5,
+                    "max_grad_norm": 0.5,
+                    "n_epochs": 10,
+                    "batch_size": 64,
+                    "normalize_advantage": true,
+                },
+                "simulation": { "n_envs": 8, "n_steps": 256 },
+                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
+                "seeds": { "seed_base": 42 },
+                "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5 },
+            }),
+        })
+    }
+
+    /// Lays one value over the default: `key` is a full path, an alias, or an option of the
+    /// environment.
+    pub fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
+        let key =
+            ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, canonical)| canonical);
+        let (section, name) = match key.split_once('.') {
+            Some((section, name)) => (section, name),
+            // A bare word is an option of the environment.
+            None => ("env", key),
+        };
+        if section == "env" {
+            self.value["env"][name] = value;
+            // The environment knows its options best; it also says which it has.
+            return Ok(make_env(self.env_id(), self.options()).map(drop)?);
+        }
+        let slot = self.value.get_mut(section).and_then(|values| values.get_mut(name));
+        match slot {
+            Some(slot) if !section.is_empty() => {
+                *slot = value;
+                Ok(())
+            }
+            _ => Err(self.unknown(key)),
+        }
+    }
+
+    /// [`Self::set`] from text such as `trainer.gamma=0.98`.
+    pub fn set_text(&mut self, assignment: &str) -> Result<(), ConfigError> {
+        let Some((key, text)) = assignment.split_once('=') else {
+            return Err(ConfigError::BadValue {
+                key: assignment.to_owned(),
+                detail: "write it as key=value, such as trainer.gamma=0.98".to_owned(),
+            });
+        };
+        // What is no number, boolean or other JSON is a word.
+        let value = serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::from(text.trim()));
+        self.set(key.trim(), value)
+    }
+
+    /// Checks the whole and gives it its type.
+    pub fn finish(mut self) -> Result<RunConfig, ConfigError> {
+        // `1e6` is a whole number to people.
+        for section in ["trainer", "simulation", "evaluation", "seeds", "retention"] {
+            for value in self.value[section].as_object_mut().into_iter().flat_map(Map::values_mut) {
+                if let Some(number) =
+                    value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n))
+                {
+                    *value = Value::from(number as u64);
+                }
+            }
+        }
+        let config: RunConfig = serde_path_to_error::deserialize(&self.value).map_err(|error| {
+            ConfigError::BadValue {
+                key: error.path().to_string(),
+                detail: error.inner().to_string(),
+            }
+        })?;
+        config.check_bounds()?;
+        Ok(config)
+    }
+
+    fn env_id(&self) -> &str {
+        self.value["env_id"].as_str().expect("set when the draft was made")
+    }
+
+    fn options(&self) -> &Map<String, Value> {
+        self.value["env"].as_object().expect("set when the draft was made")
+    }
+
+    fn unknown(&self, key: &str) -> ConfigError {
+        let mut known = Vec::new();
+        for (section, values) in self.value.as_object().into_iter().flatten() {
+            known.extend(
+                values
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, _)| format!("{section}.{name}")),
+            );
+        }
+        // `trainer.learningrate` is near a path, and so is `learning_rat` without its section.
+        let by_path = nearest(key, known.iter().map(String::as_str));
+        let by_name = || {
+            let name = key.rsplit('.').next().unwrap_or(key);
+            let near = nearest(
+                name,
+                known.iter().filter_map(|path| path.split_once('.')).map(|(_, name)| name),
+            )?;
+            known.iter().map(String::as_str).find(|path| path.ends_with(&format!(".{near}")))
+        };
+        let hint = match by_path.or_else(by_name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", known.join(", ")),
+        };
+        ConfigError::UnknownKey { key: key.to_owned(), hint }
+    }
+}
+
+impl RunConfig {
+    fn check_bounds(&self) -> Result<(), ConfigError> {
+        let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
+        let bounds: [(&str, f64, f64, f64); 18] = [
+            ("trainer.learning_rate", trainer.learning_rate, 1e-6, 1.0),
+            ("trainer.total_timesteps", trainer.total_timesteps as f64, 5e3, 1e9),
+            ("trainer.gamma", trainer.gamma, 0.8, 0.9999),
+            ("trainer.gae_lambda", trainer.gae_lambda, 0.0, 1.0),
+            ("trainer.clip_range", trainer.clip_range, 0.05, 1.0),
+            ("trainer.ent_coef", trainer.ent_coef, 0.0, 0.1),
+            ("trainer.vf_coef", trainer.vf_coef, 0.0, 10.0),
+            ("trainer.max_grad_norm", trainer.max_grad_norm, 1e-6, 100.0),
+            ("trainer.n_epochs", f64::from(trainer.n_epochs), 1.0, 100.0),
+            ("trainer.batch_size", f64::from(trainer.batch_size), 16.0, 65_536.0),
+            ("simulation.n_envs", f64::from(simulation.n_envs), 1.0, 4_096.0),
+            ("simulation.n_steps", f64::from(simulation.n_steps), 16.0, 8_192.0),
+            ("evaluation.every_steps", evaluation.every_steps as f64, 1e3, 1e7),
+            ("evaluation.episodes", f64::from(evaluation.episodes), 1.0, 1e4),
+            ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
+            ("seeds.seed_base", seeds.seed_base as f64, 0.0, i64::MAX as f64),
+            ("retention.checkpoint_every_steps", retention.checkpoint_every_steps as f64, 1e3, 1e9),
+            ("retention.keep_checkpoints", f64::from(retention.keep_checkpoints), 1.0, 1e3),
+        ];
+        for (key, value, low, high) in bounds {
+            if !(low..=high).contains(&value) {
+                let detail = format!("{value} is not between {low} and {high}");
+                return Err(ConfigError::BadValue { key: key.to_owned(), detail });
+            }
+        }
+        let n_gathered = simulation.n_envs * simulation.n_steps;
+        if trainer.batch_size > n_gathered {
+            return Err(ConfigError::BadValue {
+                key: "trainer.batch_size".to_owned(),
+                detail: format!(
+                    "{} is more than the {n_gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps)",
+                    trainer.batch_size
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    /// The part that the learner needs.
+    pub fn ppo(&self) -> ppo::Config {
+        ppo::Config {
+            learning_rate: self.trainer.learning_rate,
+            total_timesteps: self.trainer.total_timesteps,
+            n_envs: self.simulation.n_envs as usize,
+            n_steps: self.simulation.n_steps as usize,
+            batch_size: self.trainer.batch_size as usize,
+            n_epochs: self.trainer.n_epochs as usize,
+            gamma: self.trainer.gamma,
+            gae_lambda: self.trainer.gae_lambda,
+            clip_range: self.trainer.clip_range,
+            ent_coef: self.trainer.ent_coef,
+            vf_coef: self.trainer.vf_coef,
+            max_grad_norm: self.trainer.max_grad_norm,
+            normalize_advantage: self.trainer.normalize_advantage,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

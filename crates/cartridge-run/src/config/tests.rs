@@ -1,0 +1,115 @@
+use super::*;
+
+/// Builds a configuration from assignments and compares the error, or one value.
+#[track_caller]
+fn check(assignments: &[&str], expected: Result<(&str, Value), &str>) {
+    let build = || {
+        let mut draft = Draft::new("CartPole-v1", "ppo")?;
+        for assignment in assignments {
+            draft.set_text(assignment)?;
+        }
+        draft.finish()
+    };
+    match (build(), expected) {
+        (Ok(config), Ok((pointer, value))) => {
+            let config = serde_json::to_value(config).unwrap();
+            assert_eq!(config.pointer(pointer), Some(&value));
+        }
+        (Err(error), Err(message)) => assert_eq!(error.to_string(), message),
+        (got, expected) => panic!("{got:?} is not {expected:?}"),
+    }
+}
+
+#[test]
+fn values_are_laid_over_the_defaults() {
+    check(&[], Ok(("/trainer/learning_rate", json!(3e-4))));
+    check(&[], Ok(("/trainer/total_timesteps", json!(1_000_000))));
+    check(&["trainer.gamma=0.98"], Ok(("/trainer/gamma", json!(0.98))));
+    check(&["trainer.total_timesteps=2e6"], Ok(("/trainer/total_timesteps", json!(2_000_000))));
+    check(&["simulation.n_envs = 4"], Ok(("/simulation/n_envs", json!(4))));
+    check(&["trainer.max_grad_norm=1"], Ok(("/trainer/max_grad_norm", json!(1.0))));
+}
+
+#[test]
+fn aliases_are_understood() {
+    check(&["trainer.lr=0.001"], Ok(("/trainer/learning_rate", json!(0.001))));
+    check(&["simulation.parallel_envs=4"], Ok(("/simulation/n_envs", json!(4))));
+    check(&["n_timesteps=5000"], Ok(("/trainer/total_timesteps", json!(5_000))));
+    check(&["trainer.clip_coef=0.1"], Ok(("/trainer/clip_range", json!(0.1))));
+}
+
+#[test]
+fn every_alias_leads_to_a_key() {
+    let config =
+        serde_json::to_value(Draft::new("CartPole-v1", "ppo").unwrap().finish().unwrap()).unwrap();
+    for (alias, key) in ALIASES {
+        let pointer = format!("/{}", key.replace('.', "/"));
+        assert!(config.pointer(&pointer).is_some(), "{alias} leads to {key}");
+    }
+}
+
+#[test]
+fn unknown_words_name_the_nearest() {
+    check(
+        &["trainer.learning_rat=1"],
+        Err("unknown option `trainer.learning_rat`; did you mean `trainer.learning_rate`?"),
+    );
+    check(&["trainr.gamma=1"], Err("unknown option `trainr.gamma`; did you mean `trainer.gamma`?"));
+    check(
+        &["foo=1"],
+        Err(
+            "environment `CartPole-v1` has no option `foo`; its options are: `sutton_barto_reward`",
+        ),
+    );
+    check(
+        &["trainer.gamma"],
+        Err("`trainer.gamma`: write it as key=value, such as trainer.gamma=0.98"),
+    );
+    let unknown = |env: &str, algo: &str| Draft::new(env, algo).unwrap_err().to_string();
+    assert_eq!(
+        unknown("CartPol-v1", "ppo"),
+        "unknown environment `CartPol-v1`; did you mean `CartPole-v1`?"
+    );
+    assert_eq!(unknown("CartPole-v1", "ppoo"), "unknown algorithm `ppoo`; did you mean `ppo`?");
+}
+
+#[test]
+fn values_have_types_and_bounds() {
+    check(
+        &["trainer.gamma=high"],
+        Err("`trainer.gamma`: invalid type: string \"high\", expected f64"),
+    );
+    check(
+        &["trainer.n_epochs=1.5"],
+        Err("`trainer.n_epochs`: invalid type: floating point `1.5`, expected u32"),
+    );
+    check(&["trainer.gamma=1"], Err("`trainer.gamma`: 1 is not between 0.8 and 0.9999"));
+    check(
+        &["trainer.total_timesteps=100"],
+        Err("`trainer.total_timesteps`: 100 is not between 5000 and 1000000000"),
+    );
+    check(
+        &["seeds.seed_base=-1"],
+        Err("`seeds.seed_base`: invalid value: integer `-1`, expected u64"),
+    );
+    check(
+        &["simulation.n_envs=1", "simulation.n_steps=16", "trainer.batch_size=64"],
+        Err(
+            "`trainer.batch_size`: 64 is more than the 16 steps gathered for one update (simulation.n_envs times simulation.n_steps)",
+        ),
+    );
+}
+
+#[test]
+fn problems_point_at_the_key() {
+    let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
+    assert_eq!(draft.set_text("trainer.gama=1").unwrap_err().pointer(), "/trainer/gama");
+    assert_eq!(draft.set_text("wind=1").unwrap_err().pointer(), "/env/wind");
+}
+
+#[test]
+fn a_stored_configuration_reads_back() {
+    let config = Draft::new("CartPole-v1", "PPO").unwrap().finish().unwrap();
+    let text = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
+}

@@ -1,0 +1,101 @@
+//! Signed lines from the lab to a trainer.
+//!
+//! The key of a line is derived from the lab's key, the run and the attempt, and its signature
+//! covers the signature of the line before. So a line from another run, from another attempt, out
+//! of order, repeated or changed is recognised, and the supervisor does not deliver it.
+
+use cartridge_store::jsonl::{self, Appender};
+use cartridge_store::{Command, ControlLine, RunDir, RunId};
+
+use crate::error::Result;
+use crate::secret;
+
+/// Appends a signed line to a run's `control.jsonl` and makes it durable.
+pub fn issue(
+    dir: &RunDir,
+    lab_key: &str,
+    run: &RunId,
+    attempt: u32,
+    command: Command,
+    by: &str,
+    t: f64,
+) -> Result<ControlLine> {
+    let path = dir.control_path();
+    // Opening locks the file, so that two writers cannot both take the next number.
+    let mut appender = Appender::open(&path)?;
+    let last: Option<ControlLine> = jsonl::read_lines(&path, 0, None)?
+        .last()
+        .and_then(|line| serde_json::from_slice(&line.bytes).ok());
+    let mut line = ControlLine {
+        seq: last.as_ref().map_or(1, |last| last.seq + 1),
+        run: run.clone(),
+        attempt,
+        t,
+        by: by.to_owned(),
+        command,
+        previous: last.map_or_else(String::new, |last| last.signature),
+        signature: String::new(),
+    };
+    line.signature = secret::sign(&key(lab_key, run, attempt), &signed_part(&line));
+    appender.append(&line)?;
+    appender.sync()?;
+    Ok(line)
+}
+
+/// Checks the control lines of one attempt, in the order in which they are read.
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    run: RunId,
+    attempt: u32,
+    key: Vec<u8>,
+    last_seq: u64,
+    last_signature: String,
+}
+
+impl Verifier {
+    /// A verifier for the lines meant for `attempt` of `run`.
+    pub fn new(lab_key: &str, run: &RunId, attempt: u32) -> Self {
+        Self {
+            run: run.clone(),
+            attempt,
+            key: key(lab_key, run, attempt),
+            last_seq: 0,
+            last_signature: String::new(),
+        }
+    }
+
+    /// Accepts the line, or says why it must not be delivered.
+    pub fn verify(&mut self, line: &ControlLine) -> Result<(), String> {
+        if line.run != self.run {
+            return Err(format!("it is meant for run {}", line.run));
+        }
+        if line.attempt != self.attempt {
+            return Err(format!("it is meant for attempt {}", line.attempt));
+        }
+        if line.seq != self.last_seq + 1 {
+            return Err(format!("it has number {} where {} is due", line.seq, self.last_seq + 1));
+        }
+        if line.previous != self.last_signature {
+            return Err("it does not follow the line before it".to_owned());
+        }
+        if !secret::verifies(&self.key, &signed_part(line), &line.signature) {
+            return Err("its signature is wrong".to_owned());
+        }
+        self.last_seq = line.seq;
+        self.last_signature.clone_from(&line.signature);
+        Ok(())
+    }
+}
+
+fn key(lab_key: &str, run: &RunId, attempt: u32) -> Vec<u8> {
+    secret::sign(lab_key.as_bytes(), format!("control/{run}/{attempt}").as_bytes()).into_bytes()
+}
+
+/// The bytes that the signature covers: the whole line but for the signature itself.
+fn signed_part(line: &ControlLine) -> Vec<u8> {
+    let unsigned = ControlLine { signature: String::new(), ..line.clone() };
+    serde_json::to_vec(&unsigned).expect("a control line is plain data")
+}
+
+#[cfg(test)]
+mod tests;

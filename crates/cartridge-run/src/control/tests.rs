@@ -1,0 +1,70 @@
+use super::*;
+
+struct Fixture {
+    dir: RunDir,
+    run: RunId,
+    _folder: tempfile::TempDir,
+}
+
+const KEY: &str = "the lab's key";
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { dir: RunDir::new(folder.path()), run: "r-000000".parse().unwrap(), _folder: folder }
+    }
+
+    fn issue(&self) -> ControlLine {
+        issue(&self.dir, KEY, &self.run, 1, Command::Stop, "test", 1_700_000_000.123_456_7).unwrap()
+    }
+
+    /// The lines as the supervisor reads them.
+    fn read(&self) -> Vec<ControlLine> {
+        let lines = jsonl::read_lines(&self.dir.control_path(), 0, None).unwrap();
+        lines.iter().map(|line| serde_json::from_slice(&line.bytes).unwrap()).collect()
+    }
+}
+
+#[test]
+fn what_is_issued_verifies_in_order() {
+    let fixture = Fixture::new();
+    let issued = [fixture.issue(), fixture.issue(), fixture.issue()];
+    assert_eq!(fixture.read(), issued);
+    let mut verifier = Verifier::new(KEY, &fixture.run, 1);
+    for line in fixture.read() {
+        verifier.verify(&line).unwrap();
+    }
+}
+
+#[test]
+fn forged_foreign_repeated_and_reordered_lines_are_refused() {
+    let fixture = Fixture::new();
+    let [first, second] = [fixture.issue(), fixture.issue()];
+    let verifier = Verifier::new(KEY, &fixture.run, 1);
+    let check = |verifier: &Verifier, line: &ControlLine, expected: &str| {
+        let reason = verifier.clone().verify(line).unwrap_err();
+        assert!(reason.contains(expected), "{reason}");
+    };
+    let foreign = ControlLine { run: "r-000001".parse().unwrap(), ..first.clone() };
+    check(&verifier, &foreign, "meant for run r-000001");
+    check(&verifier, &ControlLine { attempt: 2, ..first.clone() }, "meant for attempt 2");
+    check(&verifier, &second, "has number 2 where 1 is due");
+    check(
+        &verifier,
+        &ControlLine { by: "mallory".to_owned(), ..first.clone() },
+        "signature is wrong",
+    );
+    check(&verifier, &ControlLine { t: first.t + 1.0, ..first.clone() }, "signature is wrong");
+    check(
+        &verifier,
+        &ControlLine { signature: String::new(), ..first.clone() },
+        "signature is wrong",
+    );
+    check(&Verifier::new("another key", &fixture.run, 1), &first, "signature is wrong");
+
+    let mut verifier = verifier;
+    verifier.verify(&first).unwrap();
+    check(&verifier, &first, "has number 1 where 2 is due");
+    check(&verifier, &ControlLine { previous: String::new(), ..second.clone() }, "does not follow");
+    verifier.verify(&second).unwrap();
+}

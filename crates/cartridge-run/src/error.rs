@@ -1,0 +1,103 @@
+//! What can go wrong with a run.
+
+use cartridge_games::registry::RegistryError;
+use cartridge_learn::policy::PolicyError;
+use cartridge_store::{RunId, RunState, StoreError};
+
+use crate::config::ConfigError;
+
+/// Every way in which making, steering or reading a run can fail.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is no such game.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The data folder failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The weights in a checkpoint cannot be used.
+    #[error("checkpoint {name} of run `{run}`: {source}")]
+    Policy {
+        /// The run.
+        run: RunId,
+        /// Folder of the checkpoint.
+        name: String,
+        /// What is wrong with it.
+        source: PolicyError,
+    },
+    /// The run has no checkpoint yet.
+    #[error("run `{0}` has no checkpoint yet")]
+    NoCheckpoint(RunId),
+    /// The run has ended, so it cannot be controlled.
+    #[error("run `{id}` has already ended ({})", state_word(*.state))]
+    Ended {
+        /// The run.
+        id: RunId,
+        /// How it ended.
+        state: RunState,
+    },
+    /// A process could not be started.
+    #[error("cannot start `{program}`: {source}")]
+    Spawn {
+        /// What should have been started.
+        program: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The game has no such opponent.
+    #[error("`{game}` has no opponent `{opponent}`; {hint}")]
+    UnknownOpponent {
+        /// Id of the game.
+        game: String,
+        /// What was asked for.
+        opponent: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// The action cannot be played now.
+    #[error("action {action} is not legal here; legal are {legal:?}")]
+    IllegalMove {
+        /// What was asked for.
+        action: usize,
+        /// What can be played.
+        legal: Vec<usize>,
+    },
+    /// The game went on since the client looked.
+    #[error("the game is at ply {current}, not {given}")]
+    StaleMove {
+        /// Where the game is.
+        current: u32,
+        /// Where the client thought it was.
+        given: u32,
+    },
+    /// Another lab works on this data folder.
+    #[error(
+        "another lab is already at work on {data}{at}\n\
+         hint: use that one, end it, or choose another folder with --data"
+    )]
+    LabRunning {
+        /// The data folder.
+        data: String,
+        /// ` at http://...`, where it is known.
+        at: String,
+    },
+}
+
+/// The crate's result.
+pub type Result<T, E = RunError> = std::result::Result<T, E>;
+
+fn state_word(state: RunState) -> &'static str {
+    match state {
+        RunState::Queued => "queued",
+        RunState::Starting => "starting",
+        RunState::Running => "running",
+        RunState::Stopping => "stopping",
+        RunState::Succeeded => "succeeded",
+        RunState::Failed => "failed",
+        RunState::Terminated => "terminated",
+        RunState::Lost => "lost",
+    }
+}

@@ -1,0 +1,375 @@
+//! One door to everything that the lab knows and can do.
+//!
+//! The lab owns no run: it starts supervisors, tails their folders into the index
+//! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
+//! event loop.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use cartridge_store::follow::{latest_episodes, metrics_in};
+use cartridge_store::index::{Cursor, FeedRow, IndexedRun};
+use cartridge_store::{
+    Command, DataDir, Episodes, EventLine, FeedItem, Index, MetricLine, RunId, RunKind, RunState,
+    SeriesPoints, StoreError, jsonl,
+};
+use serde_json::Map;
+
+use crate::checkpoint::{self, Alias};
+use crate::clock::unix_now;
+use crate::config::RunConfig;
+use crate::error::{Result, RunError};
+use crate::launch::Launcher;
+use crate::preview::{Preview, preview};
+use crate::supervisor::HEARTBEAT;
+use crate::{control, secret};
+
+/// A supervisor that has been silent for two heartbeats is lost.
+const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
+
+/// Silence after which a run is no longer fresh.
+const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64 * 3 / 2);
+
+/// How often the runs folder is searched for runs that others have made.
+const DISCOVERY: Duration = Duration::from_secs(1);
+
+/// The lab over one data folder.
+#[derive(Debug)]
+pub struct Lab {
+    pub(crate) data: DataDir,
+    pub(crate) launcher: Launcher,
+    /// Signs control lines.
+    key: String,
+    /// The one connection that writes the index.
+    writer: Mutex<Index>,
+    /// Answers queries; with WAL it does not wait for the writer.
+    reader: Mutex<Index>,
+    watch: Mutex<Watch>,
+    /// Moves in games are made one at a time.
+    pub(crate) table: Mutex<()>,
+    /// Held for as long as the lab lives, so that there is one lab per data folder.
+    lock: Mutex<File>,
+}
+
+/// What the lab saw, measured on a clock that never jumps.
+#[derive(Debug, Default)]
+struct Watch {
+    /// When each active run's supervisor was last heard.
+    heard: HashMap<RunId, Instant>,
+    last_discovery: Option<Instant>,
+}
+
+/// How recent the signs of life of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// The supervisor spoke on time.
+    Fresh,
+    /// It is late.
+    Stale,
+    /// It is gone.
+    Dead,
+}
+
+/// A run with what the lab itself saw of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunView {
+    /// What the files say.
+    pub run: IndexedRun,
+    /// How recent its signs of life are.
+    pub health: Health,
+    /// Time since its supervisor was heard, while it should be.
+    pub heartbeat_age: Option<Duration>,
+}
+
+/// One message of the live feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeedMessage {
+    /// Its place in the one sequence.
+    pub seq: u64,
+    /// The run.
+    pub run_id: RunId,
+    /// What happened.
+    pub news: FeedNews,
+}
+
+/// What a message of the live feed says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FeedNews {
+    /// The run got on: its status, and the rows that arrived.
+    Progress(Box<RunView>, Vec<MetricLine>),
+    /// An event was logged, with its number in the run.
+    Event(u64, EventLine),
+}
+
+/// Where a reader of the feed stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FeedPosition {
+    /// Everything after this number can be had.
+    Known(u64),
+    /// The number is not ours, or too old: start again from this one with a snapshot.
+    Reset(u64),
+}
+
+impl Lab {
+    /// Opens the lab over a data folder; fails when another lab is at work there.
+    pub fn open(data: DataDir, launcher: Launcher) -> Result<Self> {
+        let lock = lock_data(&data)?;
+        let key = secret::control_key(&data)?;
+        let writer = Index::open(&data)?;
+        let reader = Index::open(&data)?;
+        let lab = Self {
+            data,
+            launcher,
+            key,
+            writer: Mutex::new(writer),
+            reader: Mutex::new(reader),
+            watch: Mutex::default(),
+            table: Mutex::new(()),
+            lock: Mutex::new(lock),
+        };
+        lab.tick()?;
+        Ok(lab)
+    }
+
+    /// Tells others who want this data folder where this lab can be found.
+    pub fn announce(&self, address: &str) -> Result<()> {
+        let path = self.data.path().join("lab.lock");
+        let mut file = held(&self.lock);
+        let written =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{address}"));
+        Ok(written.map_err(StoreError::io(path))?)
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &DataDir {
+        &self.data
+    }
+
+    /// Takes in what is new on disk and returns what readers of the feed should hear.
+    pub fn tick(&self) -> Result<Vec<FeedMessage>> {
+        let mut watch = held(&self.watch);
+        let mut index = held(&self.writer);
+        let mut due: BTreeSet<RunId> =
+            index.active(RunKind::Train)?.into_iter().map(|run| run.manifest.id).collect();
+        if watch.last_discovery.is_none_or(|last| last.elapsed() >= DISCOVERY) {
+            watch.last_discovery = Some(Instant::now());
+            let known = index.known()?;
+            due.extend(self.data.run_ids()?.into_iter().filter(|id| !known.contains(id)));
+            index.prune_feed()?;
+        }
+        let mut rows = Vec::new();
+        for id in due {
+            match self.ingest(&mut index, &mut watch, &id) {
+                Ok(mut new) => rows.append(&mut new),
+                // A folder without a manifest is being made, or was never finished.
+                Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
+                // One damaged run must not silence the others.
+                Err(error) => tracing::warn!(run = %id, %error, "cannot take in a run"),
+            }
+        }
+        drop((index, watch));
+        self.messages(&rows)
+    }
+
+    fn ingest(&self, index: &mut Index, watch: &mut Watch, id: &RunId) -> Result<Vec<FeedRow>> {
+        let (news, mut rows) = index.ingest(&self.data, id)?;
+        let heard = watch.heard.entry(id.clone()).or_insert_with(Instant::now);
+        if news.supervisor_spoke {
+            *heard = Instant::now();
+        }
+        let silence = heard.elapsed();
+        let run = index.run(id)?;
+        let state = run.status.state();
+        if state.is_final() || run.manifest.kind != RunKind::Train {
+            watch.heard.remove(id);
+        } else if silence >= LOST_AFTER && state != RunState::Lost {
+            rows.append(&mut index.mark_lost(id)?);
+        }
+        Ok(rows)
+    }
+
+    fn messages(&self, rows: &[FeedRow]) -> Result<Vec<FeedMessage>> {
+        let mut messages = Vec::with_capacity(rows.len());
+        for FeedRow { seq, run_id, item } in rows {
+            let news = match *item {
+                FeedItem::Event(number) => match held(&self.reader).event(run_id, number)? {
+                    Some(line) => FeedNews::Event(number, line),
+                    None => continue,
+                },
+                FeedItem::Metrics(start, end) => {
+                    let lines = metrics_in(&self.data.run(run_id), (start, end))?;
+                    FeedNews::Progress(Box::new(self.run(run_id)?), lines)
+                }
+                FeedItem::Status => FeedNews::Progress(Box::new(self.run(run_id)?), Vec::new()),
+            };
+            messages.push(FeedMessage { seq: *seq, run_id: run_id.clone(), news });
+        }
+        Ok(messages)
+    }
+
+    /// Where a reader that last heard `seq` stands.
+    pub fn feed_position(&self, seq: Option<u64>) -> Result<FeedPosition> {
+        let (oldest, newest) = held(&self.reader).feed_bounds()?;
+        Ok(match seq {
+            Some(seq) if seq + 1 >= oldest && seq <= newest => FeedPosition::Known(seq),
+            _ => FeedPosition::Reset(newest),
+        })
+    }
+
+    /// Up to `limit` messages after `seq`.
+    pub fn feed_after(&self, seq: u64, limit: usize) -> Result<Vec<FeedMessage>> {
+        let rows = held(&self.reader).feed_after(seq, limit)?;
+        self.messages(&rows)
+    }
+
+    /// Makes a run and starts it.
+    pub fn start_run(&self, config: &RunConfig) -> Result<RunView> {
+        let launched = self.launcher.launch(&self.data, config);
+        if launched.is_err() {
+            // A run that could not be started is a run that failed: the next tick finds it.
+            held(&self.watch).last_discovery = None;
+        }
+        let (_, manifest) = launched?;
+        // Taken into the index at once; the feed's readers hear of it at the next tick.
+        let mut watch = held(&self.watch);
+        self.ingest(&mut held(&self.writer), &mut watch, &manifest.id)?;
+        drop(watch);
+        self.run(&manifest.id)
+    }
+
+    /// Asks a run to save a checkpoint and end.
+    pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
+        let view = self.run(id)?;
+        let state = view.run.status.state();
+        if !state.is_active() {
+            return Err(RunError::Ended { id: id.clone(), state });
+        }
+        if state != RunState::Stopping {
+            let attempt = view.run.status.attempt.max(1);
+            control::issue(
+                &self.data.run(id),
+                &self.key,
+                id,
+                attempt,
+                Command::Stop,
+                by,
+                unix_now(),
+            )?;
+            let mut watch = held(&self.watch);
+            self.ingest(&mut held(&self.writer), &mut watch, id)?;
+        }
+        self.run(id)
+    }
+
+    /// One run.
+    pub fn run(&self, id: &RunId) -> Result<RunView> {
+        let run = held(&self.reader).run(id)?;
+        Ok(self.view(run))
+    }
+
+    /// Training runs, newest first.
+    pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
+        let runs = held(&self.reader).runs(RunKind::Train, limit, after)?;
+        Ok(runs.into_iter().map(|run| self.view(run)).collect())
+    }
+
+    fn view(&self, run: IndexedRun) -> RunView {
+        let heard = held(&self.watch).heard.get(&run.manifest.id).copied();
+        let age = heard.map(|heard| heard.elapsed());
+        let health = match age {
+            Some(age) if age < STALE_AFTER => Health::Fresh,
+            Some(age) if age < LOST_AFTER => Health::Stale,
+            _ => Health::Dead,
+        };
+        RunView { run, health, heartbeat_age: age }
+    }
+
+    /// The configuration of a run, as its manifest keeps it.
+    pub fn config(&self, id: &RunId) -> Result<serde_json::Value> {
+        Ok(held(&self.reader).run(id)?.manifest.config)
+    }
+
+    /// Charts of a run: see [`Index::series`].
+    pub fn series(
+        &self,
+        id: &RunId,
+        keys: &[&str],
+        most: usize,
+    ) -> Result<(u64, Vec<SeriesPoints>)> {
+        let reader = held(&self.reader);
+        reader.run(id)?;
+        Ok(reader.series(id, keys, most)?)
+    }
+
+    /// The newest events of a run, oldest first.
+    pub fn events(&self, id: &RunId, limit: usize) -> Result<Vec<(u64, EventLine)>> {
+        let reader = held(&self.reader);
+        reader.run(id)?;
+        Ok(reader.events(id, limit)?)
+    }
+
+    /// The newest episodes of a run, oldest first.
+    pub fn episodes(&self, id: &RunId, limit: usize) -> Result<Episodes> {
+        self.run(id)?;
+        Ok(latest_episodes(&self.data.run(id), limit)?)
+    }
+
+    /// The last lines that a run's trainer printed, and whether there are more.
+    pub fn log(&self, id: &RunId, n_lines: usize) -> Result<(Vec<String>, bool)> {
+        self.run(id)?;
+        Ok(jsonl::tail_text(&self.data.run(id).log_path(), n_lines)?)
+    }
+
+    /// An episode of an environment at random play.
+    pub fn preview_environment(&self, env_id: &str, number: u64) -> Result<Preview> {
+        preview(env_id, &Map::new(), None, number)
+    }
+
+    /// An episode of a run's newest checkpoint, with the step of that checkpoint.
+    pub fn preview_run(&self, id: &RunId, number: u64) -> Result<(u64, Preview)> {
+        let run = self.run(id)?.run;
+        let (manifest, policy) = checkpoint::load(&self.data.run(id), id, Alias::Latest)?;
+        let options = run.manifest.config["env"].as_object().cloned().unwrap_or_default();
+        Ok((manifest.step, preview(&run.manifest.env_id, &options, Some(&policy), number)?))
+    }
+
+    /// The newest games of people, newest first.
+    pub(crate) fn human_runs(&self, limit: usize) -> Result<Vec<IndexedRun>> {
+        Ok(held(&self.reader).runs(RunKind::Human, limit, None)?)
+    }
+
+    /// Takes a run that was just made into the index.
+    pub(crate) fn adopt(&self, id: &RunId) -> Result<()> {
+        held(&self.writer).ingest(&self.data, id)?;
+        Ok(())
+    }
+}
+
+/// Locks a mutex whose content stays sound whatever its last holder did.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lock_data(data: &DataDir) -> Result<File> {
+    let path = data.path().join("lab.lock");
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(StoreError::io(&path))?;
+    if file.try_lock().is_err() {
+        let mut address = String::new();
+        _ = file.read_to_string(&mut address);
+        let at = if address.is_empty() { String::new() } else { format!(" at {address}") };
+        return Err(RunError::LabRunning { data: data.path().display().to_string(), at });
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests;

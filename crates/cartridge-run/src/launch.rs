@@ -1,0 +1,80 @@
+//! From a configuration to a run folder with a supervisor at work on it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use cartridge_games::registry::make_env;
+use cartridge_store::jsonl::Appender;
+use cartridge_store::{DataDir, Manifest, RunDir, RunId, RunKind, SupervisorEvent, SupervisorLine};
+
+use crate::clock::unix_now;
+use crate::config::RunConfig;
+use crate::error::{Result, RunError};
+
+/// Starts supervisors: knows which program to start.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// The `cartridge` binary.
+    pub program: PathBuf,
+    /// Version of the product, for the manifest.
+    pub version: String,
+}
+
+impl Launcher {
+    /// Makes the run's folder and starts its supervisor, detached from this process.
+    pub fn launch(&self, data: &DataDir, config: &RunConfig) -> Result<(RunDir, Manifest)> {
+        let env_name = make_env(&config.env_id, &config.env)?.spec().name;
+        let (dir, manifest) = RunDir::create(data, |id| Manifest {
+            format: Manifest::FORMAT,
+            id,
+            kind: RunKind::Train,
+            name: format!("{env_name}, {}, seed {}", config.algo.name(), config.seeds.seed_base),
+            env_id: config.env_id.clone(),
+            config: serde_json::to_value(config).expect("a configuration is plain data"),
+            created_at: unix_now(),
+            cartridge_version: self.version.clone(),
+        })?;
+        if let Err(error) = self.supervise(data, &manifest.id) {
+            record_failed_start(&dir, &error)?;
+            return Err(error);
+        }
+        Ok((dir, manifest))
+    }
+
+    fn supervise(&self, data: &DataDir, id: &RunId) -> Result<()> {
+        let mut child = Command::new(&self.program)
+            .arg("supervise")
+            .arg("--data")
+            .arg(data.path())
+            .arg("--run")
+            .arg(id.as_str())
+            // It outlives us, so it must hold neither our terminal nor our working folder, and it
+            // has no use for our token.
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir(Path::new("/"))
+            .env_remove("CARTRIDGE_TOKEN")
+            .spawn()
+            .map_err(|source| RunError::Spawn {
+                program: self.program.display().to_string(),
+                source,
+            })?;
+        // Collects the exit status while we live, so that no zombie is left; if we die first,
+        // the system does it.
+        thread::spawn(move || _ = child.wait());
+        Ok(())
+    }
+}
+
+/// A run whose supervisor could not be started has failed, and says so.
+fn record_failed_start(dir: &RunDir, error: &RunError) -> Result<()> {
+    let mut appender = Appender::open(dir.supervisor_path())?;
+    appender.append(&SupervisorLine {
+        attempt: 1,
+        t: unix_now(),
+        event: SupervisorEvent::Exited { code: None, signal: None, log: vec![error.to_string()] },
+    })?;
+    Ok(appender.sync()?)
+}

@@ -1,0 +1,45 @@
+//! Where learning meets storage: runs, the processes that carry them, and the lab over them all.
+//!
+//! # Layout
+//!
+//! * [`config`]: what a run is told, from defaults, files and `--set`, checked and explained.
+//! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
+//! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
+//! * [`worker`]: the native trainer process.
+//! * [`control`]: signed lines from the lab to a trainer.
+//! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
+//! * [`play`]: games of people against named opponents.
+//! * [`lab`]: what the server and the command line ask: one door to all of the above.
+//! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
+//!
+//! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
+//! changes nothing for a trainer.
+
+pub mod checkpoint;
+pub mod clock;
+pub mod config;
+pub mod control;
+pub mod error;
+pub mod evaluation;
+pub mod lab;
+pub mod launch;
+pub mod play;
+pub mod preview;
+pub mod secret;
+pub mod supervisor;
+pub mod worker;
+
+pub use crate::config::{Algorithm, ConfigError, RunConfig};
+pub use crate::error::{Result, RunError};
+pub use crate::lab::Lab;
+
+/// What the store knows, for the crates above this one.
+pub use cartridge_store as store;
+
+/// The name of a metric for people; a metric that is not ours keeps its own.
+pub fn metric_label(name: &str) -> &str {
+    cartridge_learn::metric::Metric::ALL
+        .iter()
+        .find(|metric| metric.name() == name)
+        .map_or(name, |metric| metric.label())
+}

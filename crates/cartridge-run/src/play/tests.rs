@@ -1,0 +1,96 @@
+use std::path::PathBuf;
+
+use cartridge_store::DataDir;
+
+use super::*;
+use crate::launch::Launcher;
+
+fn lab(folder: &tempfile::TempDir) -> Lab {
+    let launcher = Launcher { program: PathBuf::from("/nonexistent"), version: "0.0.0".to_owned() };
+    Lab::open(DataDir::open(folder.path()).unwrap(), launcher).unwrap()
+}
+
+/// Plays the game to its end with the first legal action each time.
+fn finish(lab: &Lab, mut play: Play) -> Play {
+    while play.outcome().is_none() {
+        let action = play.game.legal_actions()[0].0;
+        play = lab.play_move(&play.manifest.id, action, play.moves.len() as u32).unwrap();
+    }
+    play
+}
+
+#[test]
+fn games_side_by_side_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let one = lab.new_play("tictactoe", "builtin:perfect", Side::First).unwrap();
+    let two = lab.new_play("tictactoe", "builtin:random", Side::Second).unwrap();
+    assert_eq!((one.moves.len(), two.moves.len()), (0, 1));
+    let one = lab.play_move(&one.manifest.id, 4, 0).unwrap();
+    assert_eq!(one.moves.len(), 2);
+    assert_eq!(lab.play(&two.manifest.id).unwrap().moves, two.moves);
+    let newest: Vec<RunId> =
+        lab.plays(9).unwrap().into_iter().map(|play| play.manifest.id).collect();
+    assert_eq!(newest, [two.manifest.id, one.manifest.id]);
+}
+
+#[test]
+fn a_game_survives_a_restart_of_the_lab() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = lab(&folder);
+    let play = first.new_play("tictactoe", "builtin:perfect", Side::First).unwrap();
+    let play = first.play_move(&play.manifest.id, 0, 0).unwrap();
+    drop(first);
+    let second = lab(&folder);
+    let again = second.play(&play.manifest.id).unwrap();
+    assert_eq!((again.game.clone(), again.moves.clone()), (play.game, play.moves));
+    assert_ne!(finish(&second, again).outcome(), Some(Outcome::Win));
+}
+
+#[test]
+fn an_answer_that_a_crash_left_out_is_made_up_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let play = lab.new_play("tictactoe", "builtin:perfect", Side::First).unwrap();
+    let id = play.manifest.id.clone();
+    let answered = lab.play_move(&id, 0, 0).unwrap();
+    // The person's move is on disk, the answer is not.
+    let path = lab.data.run(&id).events_path();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.lines().next().unwrap().to_owned() + "\n").unwrap();
+    assert_eq!(lab.play(&id).unwrap().moves, answered.moves, "and it is the same answer");
+}
+
+#[test]
+fn perfect_never_loses_and_random_can_be_beaten() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let outcomes = |opponent: &str, side| -> Vec<Option<Outcome>> {
+        (0..20)
+            .map(|_| finish(&lab, lab.new_play("tictactoe", opponent, side).unwrap()).outcome())
+            .collect()
+    };
+    for side in [Side::First, Side::Second, Side::Random] {
+        assert!(!outcomes("builtin:perfect", side).contains(&Some(Outcome::Win)));
+    }
+    assert!(outcomes("builtin:random", Side::First).contains(&Some(Outcome::Win)));
+}
+
+#[test]
+fn bad_moves_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let play = lab.new_play("tictactoe", "builtin:perfect", Side::Second).unwrap();
+    let id = play.manifest.id.clone();
+    let taken = play.moves[0].1.0;
+    assert!(matches!(lab.play_move(&id, taken, 1), Err(RunError::IllegalMove { .. })));
+    assert!(matches!(lab.play_move(&id, 99, 1), Err(RunError::IllegalMove { .. })));
+    let free = play.game.legal_actions()[0].0;
+    assert!(matches!(
+        lab.play_move(&id, free, 0),
+        Err(RunError::StaleMove { current: 1, given: 0 })
+    ));
+    assert_eq!(lab.play(&id).unwrap().moves, play.moves);
+    let over = finish(&lab, play);
+    assert!(lab.play_move(&id, free, over.moves.len() as u32).is_err());
+}

@@ -1,0 +1,86 @@
+//! One episode as pictures: what the idle environment looks like, or what a checkpoint does now.
+
+use cartridge_games::env::EnvSpec;
+use cartridge_games::game::Action;
+use cartridge_games::registry::make_env;
+use cartridge_games::scene::Scene;
+use cartridge_games::seeds::{Stream, episode_seed};
+use cartridge_learn::policy::Policy;
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+
+/// The most frames that one preview holds: ten seconds of CartPole, a few hundred kilobytes.
+const MOST_FRAMES: usize = 501;
+
+/// An episode, frame by frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// The environment.
+    pub spec: &'static EnvSpec,
+    /// The number that was given to `reset`.
+    pub seed: u64,
+    /// The frames; the first shows the start.
+    pub frames: Vec<Frame>,
+    /// Whether the task itself ended.
+    pub terminated: bool,
+    /// Whether the episode was cut short by its time limit.
+    pub truncated: bool,
+}
+
+/// One moment of an episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The picture.
+    pub scene: Scene,
+    /// What the agent sees.
+    pub observation: Vec<f32>,
+    /// The action that led here; none at the start.
+    pub action: Option<usize>,
+    /// Reward of that action.
+    pub reward: f64,
+    /// Rewards so far.
+    pub total_reward: f64,
+}
+
+/// Plays one episode with `policy`, or at random without one. The `number` chooses the episode.
+pub fn preview(
+    env_id: &str,
+    options: &Map<String, Value>,
+    policy: Option<&Policy>,
+    number: u64,
+) -> Result<Preview> {
+    let mut env = make_env(env_id, options)?;
+    let spec = env.spec();
+    let seed = episode_seed(number, Stream::Preview, 0, 0);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut observation = vec![0.0; spec.observation];
+    env.reset(Some(seed), &mut observation);
+    let mut frames = vec![Frame {
+        scene: env.scene(),
+        observation: observation.clone(),
+        action: None,
+        reward: 0.0,
+        total_reward: 0.0,
+    }];
+    let mut total_reward = 0.0;
+    let mut chosen = [Action(0)];
+    let (mut terminated, mut truncated) = (false, false);
+    while !terminated && !truncated && frames.len() < MOST_FRAMES {
+        match policy {
+            Some(policy) => policy.greedy(&observation, 1, &mut chosen),
+            None => chosen = [Action(rng.usize(..spec.actions.size()))],
+        }
+        let step = env.step(chosen[0], &mut observation);
+        total_reward += step.reward;
+        (terminated, truncated) = (step.terminated, step.truncated);
+        frames.push(Frame {
+            scene: env.scene(),
+            observation: observation.clone(),
+            action: Some(chosen[0].0),
+            reward: step.reward,
+            total_reward,
+        });
+    }
+    Ok(Preview { spec, seed, frames, terminated, truncated })
+}

@@ -1,0 +1,264 @@
+//! The detached process that starts, watches and ends one trainer.
+//!
+//! It owns `supervisor.jsonl` and `log.txt`: a heartbeat with a resource sample every
+//! [`HEARTBEAT`], what the trainer prints, and its exit. It verifies the lines of `control.jsonl`
+//! and hands the good ones to the trainer's standard input. The exit is recorded last, after the
+//! trainer's output has been drained, so whoever reads the exit has everything before it.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use cartridge_store::jsonl::{self, Appender};
+use cartridge_store::{
+    ControlLine, DataDir, RunDir, RunId, StoreError, SupervisorEvent, SupervisorLine,
+};
+
+use crate::clock::unix_now;
+use crate::control::Verifier;
+use crate::error::{Result, RunError};
+use crate::secret;
+
+/// Time between two signs of life.
+pub const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// How often new control lines are looked for.
+const CONTROL_POLL: Duration = Duration::from_millis(100);
+
+/// Lines of output that explain a failure.
+const N_LAST_LINES: usize = 20;
+
+/// How long output is awaited after the trainer has ended: a process that it left behind may
+/// hold its output open for ever.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Longest line of output that is kept; the rest of a longer one is left out.
+const MAX_LOG_LINE: usize = 64 * 1024;
+
+/// Supervises the next attempt of a run until its trainer has ended.
+pub fn supervise(data: &DataDir, id: &RunId, program: &Path) -> Result<()> {
+    let dir = data.run(id);
+    dir.manifest()?;
+    let mut journal = Journal::open(&dir)?;
+    let log = Arc::new(Mutex::new(Log::open(&dir)?));
+
+    let mut child = Command::new(program)
+        .arg("worker")
+        .arg("--data")
+        .arg(data.path())
+        .arg("--run")
+        .arg(id.as_str())
+        .arg("--attempt")
+        .arg(journal.attempt.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // A group of its own, so that it can be ended with everything that it started.
+        .process_group(0)
+        .spawn()
+        .map_err(|source| RunError::Spawn { program: program.display().to_string(), source })?;
+    let pid = child.id();
+    journal
+        .write(SupervisorEvent::Started { supervisor_pid: std::process::id(), trainer_pid: pid })?;
+
+    let readers = [
+        copy_lines(child.stdout.take().expect("it is piped"), Arc::clone(&log)),
+        copy_lines(child.stderr.take().expect("it is piped"), Arc::clone(&log)),
+    ];
+    let mut delivery =
+        Delivery::new(data, id, journal.attempt, child.stdin.take().expect("it is piped"))?;
+    let status = watch(child, &mut journal, &mut delivery, &dir)?;
+    drain(readers);
+    let log = lock(&log).last_lines.iter().cloned().collect();
+    journal.write(SupervisorEvent::Exited { code: status.code(), signal: status.signal(), log })
+}
+
+/// Beats and delivers until the trainer has ended.
+fn watch(
+    mut child: Child,
+    journal: &mut Journal,
+    delivery: &mut Delivery,
+    dir: &RunDir,
+) -> Result<ExitStatus> {
+    let pid = child.id();
+    let (ended, exit) = mpsc::channel();
+    thread::spawn(move || _ = ended.send(child.wait()));
+    let mut usage = Usage::new(pid);
+    let mut last_beat = Instant::now();
+    loop {
+        match exit.recv_timeout(CONTROL_POLL) {
+            Ok(status) => {
+                return status.map_err(|source| StoreError::io(dir.path())(source).into());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
+        }
+        for (control, reason) in delivery.deliver(dir)? {
+            journal.write(SupervisorEvent::ControlRefused { control, reason })?;
+        }
+        if last_beat.elapsed() >= HEARTBEAT {
+            last_beat = Instant::now();
+            let (cpu_percent, rss_bytes) = usage.sample();
+            journal.write(SupervisorEvent::Heartbeat { cpu_percent, rss_bytes })?;
+        }
+    }
+}
+
+/// `supervisor.jsonl`, which this process alone writes.
+struct Journal {
+    appender: Appender,
+    attempt: u32,
+}
+
+impl Journal {
+    fn open(dir: &RunDir) -> Result<Self> {
+        let path = dir.supervisor_path();
+        let appender = Appender::open(&path)?;
+        let attempts = jsonl::read_lines(&path, 0, None)?
+            .iter()
+            .filter_map(|line| serde_json::from_slice::<SupervisorLine>(&line.bytes).ok())
+            .map(|line| line.attempt)
+            .max();
+        Ok(Self { appender, attempt: attempts.unwrap_or(0) + 1 })
+    }
+
+    fn write(&mut self, event: SupervisorEvent) -> Result<()> {
+        self.appender.append(&SupervisorLine { attempt: self.attempt, t: unix_now(), event })?;
+        Ok(self.appender.sync()?)
+    }
+}
+
+/// `log.txt`, and its last lines in memory.
+struct Log {
+    file: File,
+    last_lines: VecDeque<String>,
+}
+
+impl Log {
+    fn open(dir: &RunDir) -> Result<Self> {
+        let path = dir.log_path();
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(StoreError::io(&path))?;
+        Ok(Self { file, last_lines: VecDeque::new() })
+    }
+
+    fn add(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        // The log is a convenience: a disk that is full must not end the training it describes.
+        _ = writeln!(self.file, "{text}");
+        if self.last_lines.len() == N_LAST_LINES {
+            self.last_lines.pop_front();
+        }
+        self.last_lines.push_back(text.into_owned());
+    }
+}
+
+fn lock(log: &Mutex<Log>) -> std::sync::MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn copy_lines(output: impl Read + Send + 'static, log: Arc<Mutex<Log>>) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let mut reader = BufReader::new(output);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut reader).take(MAX_LOG_LINE as u64).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => lock(&log).add(line.strip_suffix(b"\n").unwrap_or(&line)),
+            }
+        }
+    })
+}
+
+fn drain(readers: [JoinHandle<()>; 2]) {
+    let deadline = Instant::now() + DRAIN;
+    while readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Hands verified control lines to the trainer.
+struct Delivery {
+    verifier: Verifier,
+    /// How far `control.jsonl` has been read.
+    end: u64,
+    stdin: ChildStdin,
+}
+
+impl Delivery {
+    fn new(data: &DataDir, id: &RunId, attempt: u32, stdin: ChildStdin) -> Result<Self> {
+        Ok(Self {
+            verifier: Verifier::new(&secret::control_key(data)?, id, attempt),
+            end: 0,
+            stdin,
+        })
+    }
+
+    /// Delivers what is new and returns what was refused, with the reasons.
+    fn deliver(&mut self, dir: &RunDir) -> Result<Vec<(u64, String)>> {
+        let mut refused = Vec::new();
+        for line in jsonl::read_lines(&dir.control_path(), self.end, None)? {
+            self.end = line.end;
+            let verdict = match serde_json::from_slice::<ControlLine>(&line.bytes) {
+                Ok(control) => {
+                    self.verifier.verify(&control).map_err(|reason| (control.seq, reason))
+                }
+                Err(error) => Err((0, format!("it cannot be read: {error}"))),
+            };
+            match verdict {
+                // A trainer that has just ended reads no more; its exit comes next.
+                Ok(()) => _ = self.stdin.write_all(&[&line.bytes[..], b"\n"].concat()),
+                Err(reason) => refused.push(reason),
+            }
+        }
+        Ok(refused)
+    }
+}
+
+/// CPU and memory of a process, sampled.
+struct Usage {
+    pid: u32,
+    last: Option<(Instant, f64)>,
+}
+
+impl Usage {
+    fn new(pid: u32) -> Self {
+        let mut usage = Self { pid, last: None };
+        usage.sample();
+        usage
+    }
+
+    /// CPU use in percent of one core since the last sample, and resident bytes.
+    fn sample(&mut self) -> (Option<f64>, Option<u64>) {
+        let now = Instant::now();
+        let Some((cpu_seconds, rss_bytes)) = read_usage(self.pid) else { return (None, None) };
+        let percent = self.last.map(|(then, before)| {
+            100.0 * (cpu_seconds - before) / (now - then).as_secs_f64().max(1e-3)
+        });
+        self.last = Some((now, cpu_seconds));
+        (percent, Some(rss_bytes))
+    }
+}
+
+/// CPU seconds so far and resident bytes, where the system tells (Linux).
+fn read_usage(pid: u32) -> Option<(f64, u64)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in brackets, which may hold spaces.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |idx: usize| fields.get(idx)?.parse::<u64>().ok();
+    let ticks = number(11)? + number(12)?;
+    let rss_pages = number(21)?;
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    Some((ticks as f64 / ticks_per_second as f64, rss_pages * rustix::param::page_size() as u64))
+}
