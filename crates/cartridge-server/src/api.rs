@@ -1,0 +1,8 @@
+//! One file per noun.
+
+pub mod environments;
+pub mod lab;
+pub mod login;
+pub mod play;
+pub mod runs;
+pub mod stream;

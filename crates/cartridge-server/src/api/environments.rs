@@ -1,0 +1,211 @@
+//! `/api/environments`: what an agent can be trained on.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use cartridge_games::env::{ActionSpace, EnvSpec};
+use cartridge_games::registry;
+use cartridge_games::scene::Scene;
+use cartridge_run::config::Algorithm;
+use cartridge_run::{RunError, preview};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::AppState;
+use crate::error::{ApiError, Problem};
+use crate::extract::Query;
+
+/// The environments.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EnvironmentList {
+    /// All of them.
+    pub environments: Vec<Environment>,
+}
+
+/// Something that an agent can be trained on.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Environment {
+    /// Gymnasium's id.
+    pub id: &'static str,
+    /// For people.
+    pub name: &'static str,
+    /// What an action is.
+    pub action_space_type: ActionSpaceType,
+    /// How many actions there are.
+    pub n_actions: usize,
+    /// What each action does.
+    pub action_names: Vec<&'static str>,
+    /// Shape of an observation.
+    pub obs_space_dims: Vec<usize>,
+    /// What each number of an observation is.
+    pub observation_names: Vec<&'static str>,
+    /// The mean return that counts as solved.
+    #[schema(required)]
+    pub threshold: Option<f64>,
+    /// Steps after which an episode is cut short.
+    pub max_steps: u32,
+    /// Its own pace.
+    pub frames_per_second: u32,
+    /// The algorithms that can learn it.
+    pub algorithms: Vec<&'static str>,
+}
+
+/// What an action is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionSpaceType {
+    /// One of a fixed list.
+    Discrete,
+}
+
+impl From<&'static EnvSpec> for Environment {
+    fn from(spec: &'static EnvSpec) -> Self {
+        Self {
+            id: spec.id,
+            name: spec.name,
+            action_space_type: match spec.actions {
+                ActionSpace::Discrete(_) => ActionSpaceType::Discrete,
+            },
+            n_actions: spec.actions.size(),
+            action_names: spec.action_names.to_vec(),
+            obs_space_dims: vec![spec.observation],
+            observation_names: spec.observation_names.to_vec(),
+            threshold: spec.reward_threshold,
+            max_steps: spec.max_steps,
+            frames_per_second: spec.frames_per_second,
+            algorithms: Algorithm::ALL.map(Algorithm::id).to_vec(),
+        }
+    }
+}
+
+/// Which episode to show.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct PreviewQuery {
+    /// Chooses the episode.
+    #[serde(default)]
+    #[param(required = false)]
+    pub seed: u64,
+}
+
+/// One episode, frame by frame.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Preview {
+    /// The environment.
+    pub env_id: &'static str,
+    /// The number that was given to `reset`.
+    pub seed: u64,
+    /// Who acts.
+    pub policy: PreviewPolicy,
+    /// The environment's own pace.
+    pub frames_per_second: u32,
+    /// The frames; the first shows the start.
+    pub frames: Vec<Frame>,
+    /// Steps that were taken.
+    pub length: usize,
+    /// Whether the task itself ended.
+    pub terminated: bool,
+    /// Whether the episode was cut short by its time limit.
+    pub truncated: bool,
+}
+
+/// Who acts in a preview.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PreviewPolicy {
+    /// Any action with equal chance.
+    Random,
+    /// The newest checkpoint of a run, always taking its best action.
+    Checkpoint {
+        /// The run.
+        run_id: String,
+        /// Environment steps of the checkpoint.
+        step: u64,
+    },
+}
+
+/// One moment of an episode.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Frame {
+    /// The picture.
+    pub scene: Scene,
+    /// What the agent sees.
+    pub observation: Vec<f32>,
+    /// The action that led here; none at the start.
+    #[schema(required)]
+    pub action: Option<usize>,
+    /// Reward of that action.
+    pub reward: f64,
+    /// Rewards so far.
+    pub total_reward: f64,
+}
+
+impl Preview {
+    /// The answer for an episode that `policy` played.
+    pub fn new(preview: preview::Preview, policy: PreviewPolicy) -> Self {
+        let preview::Preview { spec, seed, frames, terminated, truncated } = preview;
+        Self {
+            env_id: spec.id,
+            seed,
+            policy,
+            frames_per_second: spec.frames_per_second,
+            length: frames.len() - 1,
+            frames: frames
+                .into_iter()
+                .map(|preview::Frame { scene, observation, action, reward, total_reward }| Frame {
+                    scene,
+                    observation,
+                    action,
+                    reward,
+                    total_reward,
+                })
+                .collect(),
+            terminated,
+            truncated,
+        }
+    }
+}
+
+/// List the environments.
+#[utoipa::path(
+    get,
+    path = "/api/environments",
+    tag = "environments",
+    responses((status = 200, body = EnvironmentList), (status = 401, body = Problem)),
+)]
+async fn list_environments() -> Json<EnvironmentList> {
+    Json(EnvironmentList {
+        environments: registry::environments().iter().map(|&spec| spec.into()).collect(),
+    })
+}
+
+/// Play one episode at random, as pictures.
+#[utoipa::path(
+    get,
+    path = "/api/environments/{id}/preview",
+    tag = "environments",
+    params(("id" = String, Path, description = "Id of the environment"), PreviewQuery),
+    responses((status = 200, body = Preview), (status = 401, body = Problem), (status = 404, body = Problem)),
+)]
+async fn preview_environment(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<PreviewQuery>,
+) -> Result<Json<Preview>, ApiError> {
+    let preview =
+        state.ask(move |lab| lab.preview_environment(&id, query.seed)).await.map_err(|error| {
+            match error {
+                ApiError::Run(RunError::Registry(error)) => {
+                    ApiError::NoSuchEnvironment(error.to_string())
+                }
+                error => error,
+            }
+        })?;
+    Ok(Json(Preview::new(preview, PreviewPolicy::Random)))
+}
+
+/// The routes of this file.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(list_environments)).routes(routes!(preview_environment))
+}

@@ -1,0 +1,410 @@
+//! `/api/games` and `/api/play`: games of people against named opponents.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use cartridge_games::game::{Spot as GameSpot, Turn as GameTurn};
+use cartridge_games::registry;
+use cartridge_games::scene::Scene;
+use cartridge_run::play::{self, Opponent as Player, Outcome};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::AppState;
+use crate::api::runs::parse_id;
+use crate::error::{ApiError, Problem};
+use crate::extract::{Body, Query};
+use crate::time::rfc3339;
+
+/// The games.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GameList {
+    /// All of them.
+    pub games: Vec<Game>,
+}
+
+/// A game for two.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Game {
+    /// Its id.
+    pub id: &'static str,
+    /// For people.
+    pub name: &'static str,
+    /// Who can be played, strongest first.
+    pub opponents: Vec<Opponent>,
+}
+
+/// Somebody to play against.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Opponent {
+    /// Its id.
+    pub id: &'static str,
+    /// For people.
+    pub name: &'static str,
+    /// What it is, honestly.
+    pub description: &'static str,
+}
+
+impl From<Player> for Opponent {
+    fn from(player: Player) -> Self {
+        Self { id: player.id(), name: player.name(), description: player.description() }
+    }
+}
+
+/// A game to be set up.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPlay {
+    /// Id of the game.
+    #[schema(example = "tictactoe")]
+    pub game: String,
+    /// Id of the opponent.
+    #[schema(example = "builtin:perfect")]
+    pub opponent: String,
+    /// The side that you want.
+    #[serde(default)]
+    pub side: Side,
+}
+
+/// A side.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Moves first.
+    #[default]
+    First,
+    /// Moves second.
+    Second,
+    /// Either, by chance.
+    Random,
+}
+
+/// A game as it stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Play {
+    /// Its name, made by the lab.
+    pub id: String,
+    /// Id of the game.
+    pub game: String,
+    /// The game's name for people.
+    pub game_name: &'static str,
+    /// Whom you play.
+    pub opponent: Opponent,
+    /// Your seat: 0 moves first.
+    pub seat: usize,
+    /// Who must move.
+    pub turn: Turn,
+    /// Moves so far.
+    pub ply: u32,
+    /// The actions that can be played now, ascending.
+    pub legal: Vec<usize>,
+    /// The board.
+    pub scene: Scene,
+    /// Where on the board each action is chosen.
+    pub spots: Vec<Spot>,
+    /// The moves so far.
+    pub moves: Vec<Move>,
+    /// The board as text.
+    pub text: String,
+    /// How it ended for you.
+    #[schema(required)]
+    pub result: Option<PlayResult>,
+    /// When it began (RFC 3339).
+    pub created_at: String,
+}
+
+/// Who must move.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Turn {
+    /// You.
+    You,
+    /// Your opponent.
+    Opponent,
+    /// Nobody: the game is over.
+    Over,
+}
+
+/// How a game ended for you.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlayResult {
+    /// You won.
+    Win,
+    /// Your opponent won.
+    Loss,
+    /// Nobody won.
+    Draw,
+}
+
+/// Where on the board an action is chosen.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Spot {
+    /// The action.
+    pub action: usize,
+    /// For people who cannot see the board.
+    pub label: String,
+    /// Left edge in the scene's units.
+    pub x0: f32,
+    /// Bottom edge.
+    pub y0: f32,
+    /// Right edge.
+    pub x1: f32,
+    /// Top edge.
+    pub y1: f32,
+}
+
+impl From<GameSpot> for Spot {
+    fn from(spot: GameSpot) -> Self {
+        let GameSpot { action, label, x0, y0, x1, y1 } = spot;
+        Self { action: action.0, label, x0, y0, x1, y1 }
+    }
+}
+
+/// A move that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Move {
+    /// Its number, from 0.
+    pub ply: usize,
+    /// Who made it.
+    pub seat: usize,
+    /// What was played.
+    pub action: usize,
+    /// The action for people.
+    pub name: String,
+}
+
+impl From<play::Play> for Play {
+    fn from(play: play::Play) -> Self {
+        let legal = play.game.legal_actions().into_iter().map(|action| action.0).collect();
+        let moves = play
+            .moves
+            .iter()
+            .enumerate()
+            .map(|(ply, (seat, action))| Move {
+                ply,
+                seat: seat.0,
+                action: action.0,
+                name: play.game.action_name(*action),
+            })
+            .collect();
+        Self {
+            id: play.manifest.id.to_string(),
+            game_name: play.game.spec().name,
+            opponent: play.opponent.into(),
+            seat: play.seat.0,
+            turn: turn(&play),
+            ply: play.moves.len() as u32,
+            legal,
+            scene: play.game.scene(),
+            spots: play.game.spots().into_iter().map(Into::into).collect(),
+            moves,
+            text: play.game.to_string(),
+            result: play.outcome().map(Into::into),
+            created_at: rfc3339(play.manifest.created_at),
+            game: play.manifest.env_id,
+        }
+    }
+}
+
+fn turn(play: &play::Play) -> Turn {
+    match play.game.turn() {
+        GameTurn::Over => Turn::Over,
+        GameTurn::Seat(seat) if seat == play.seat => Turn::You,
+        GameTurn::Seat(_) => Turn::Opponent,
+    }
+}
+
+impl From<Outcome> for PlayResult {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Win => Self::Win,
+            Outcome::Loss => Self::Loss,
+            Outcome::Draw => Self::Draw,
+        }
+    }
+}
+
+/// The newest games.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlayList {
+    /// The games, newest first.
+    pub plays: Vec<PlaySummary>,
+}
+
+/// A game in one line.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlaySummary {
+    /// Its name, made by the lab.
+    pub id: String,
+    /// Id of the game.
+    pub game: String,
+    /// The game's name for people.
+    pub game_name: &'static str,
+    /// The opponent's name for people.
+    pub opponent_name: &'static str,
+    /// Your seat: 0 moves first.
+    pub seat: usize,
+    /// Moves so far.
+    pub ply: u32,
+    /// Who must move.
+    pub turn: Turn,
+    /// How it ended for you.
+    #[schema(required)]
+    pub result: Option<PlayResult>,
+    /// When it began (RFC 3339).
+    pub created_at: String,
+}
+
+impl From<play::Play> for PlaySummary {
+    fn from(play: play::Play) -> Self {
+        Self {
+            id: play.manifest.id.to_string(),
+            game_name: play.game.spec().name,
+            opponent_name: play.opponent.name(),
+            seat: play.seat.0,
+            ply: play.moves.len() as u32,
+            turn: turn(&play),
+            result: play.outcome().map(Into::into),
+            created_at: rfc3339(play.manifest.created_at),
+            game: play.manifest.env_id,
+        }
+    }
+}
+
+/// How many games.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct PlaysQuery {
+    /// How many, at most 100.
+    #[serde(default = "default_plays")]
+    #[param(required = false, minimum = 1, maximum = 100)]
+    limit: usize,
+}
+
+fn default_plays() -> usize {
+    20
+}
+
+/// A move to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewMove {
+    /// What to play.
+    pub action: usize,
+    /// Moves so far, as you know them: a move for a position that is gone is refused.
+    pub ply: u32,
+}
+
+/// List the games and who can be played.
+#[utoipa::path(
+    get,
+    path = "/api/games",
+    tag = "play",
+    responses((status = 200, body = GameList), (status = 401, body = Problem)),
+)]
+async fn list_games() -> Json<GameList> {
+    let games = registry::games()
+        .iter()
+        .map(|spec| Game {
+            id: spec.id,
+            name: spec.name,
+            opponents: Player::ALL.map(Into::into).into(),
+        })
+        .collect();
+    Json(GameList { games })
+}
+
+/// List the newest games, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/play",
+    tag = "play",
+    params(PlaysQuery),
+    responses((status = 200, body = PlayList), (status = 400, body = Problem), (status = 401, body = Problem)),
+)]
+async fn list_plays(
+    State(state): State<AppState>,
+    Query(query): Query<PlaysQuery>,
+) -> Result<Json<PlayList>, ApiError> {
+    let plays = state.ask(move |lab| lab.plays(query.limit.clamp(1, 100))).await?;
+    Ok(Json(PlayList { plays: plays.into_iter().map(Into::into).collect() }))
+}
+
+/// Set up a game; an opponent that moves first has moved.
+#[utoipa::path(
+    post,
+    path = "/api/play",
+    tag = "play",
+    request_body = NewPlay,
+    responses(
+        (status = 201, body = Play),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 422, body = Problem),
+    ),
+)]
+async fn new_play(
+    State(state): State<AppState>,
+    Body(new): Body<NewPlay>,
+) -> Result<(StatusCode, Json<Play>), ApiError> {
+    let side = match new.side {
+        Side::First => play::Side::First,
+        Side::Second => play::Side::Second,
+        Side::Random => play::Side::Random,
+    };
+    let play = state.ask(move |lab| lab.new_play(&new.game, &new.opponent, side)).await?;
+    Ok((StatusCode::CREATED, Json(play.into())))
+}
+
+/// Show a game as it stands.
+#[utoipa::path(
+    get,
+    path = "/api/play/{id}",
+    tag = "play",
+    params(("id" = String, Path, description = "Name of the game")),
+    responses((status = 200, body = Play), (status = 401, body = Problem), (status = 404, body = Problem)),
+)]
+async fn show_play(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Json<Play>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(state.ask(move |lab| lab.play(&id)).await?.into()))
+}
+
+/// Make a move; the answer holds the opponent's too.
+#[utoipa::path(
+    post,
+    path = "/api/play/{id}/moves",
+    tag = "play",
+    params(("id" = String, Path, description = "Name of the game")),
+    request_body = NewMove,
+    responses(
+        (status = 200, body = Play),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+        (status = 409, body = Problem),
+        (status = 422, body = Problem),
+    ),
+)]
+async fn make_move(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Body(new): Body<NewMove>,
+) -> Result<Json<Play>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(state.ask(move |lab| lab.play_move(&id, new.action, new.ply)).await?.into()))
+}
+
+/// The routes of this file.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(list_games))
+        .routes(routes!(list_plays, new_play))
+        .routes(routes!(show_play))
+        .routes(routes!(make_move))
+}

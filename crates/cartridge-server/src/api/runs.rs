@@ -1,0 +1,802 @@
+//! `/api/runs`: training runs, past and present.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use cartridge_games::registry;
+use cartridge_run::config::{ConfigError, Draft};
+use cartridge_run::lab::{self, RunView};
+use cartridge_run::store::index::Cursor;
+use cartridge_run::store::{self, RunId, RunState as Stored};
+use cartridge_run::{Algorithm, RunError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::AppState;
+use crate::api::environments::{Preview, PreviewPolicy, PreviewQuery};
+use crate::error::{ApiError, Problem};
+use crate::extract::{Body, Query};
+use crate::time::rfc3339;
+
+/// A training run.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Run {
+    /// Its name, made by the lab.
+    pub id: String,
+    /// For people: `Cart Pole, PPO, seed 42`.
+    pub name: String,
+    /// Id of the environment.
+    pub env_id: String,
+    /// The environment's name for people.
+    pub env_name: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The number that decides the whole run.
+    pub seed: u64,
+    /// Where it is in its life.
+    pub state: RunState,
+    /// What it is busy with.
+    pub activity: Activity,
+    /// How recent its signs of life are.
+    pub health: Health,
+    /// Milliseconds since its supervisor was heard, while it should be.
+    #[schema(required)]
+    pub heartbeat_age_ms: Option<u64>,
+    /// Environment steps so far.
+    pub step: u64,
+    /// Environment steps to train for.
+    pub total_timesteps: u64,
+    /// How much of the run is done, 0 to 1.
+    pub progress: f64,
+    /// Steps per second of the newest update.
+    #[schema(required)]
+    pub steps_per_sec: Option<f64>,
+    /// Seconds to the end at this pace.
+    #[schema(required)]
+    pub eta_seconds: Option<f64>,
+    /// Episodes that have ended.
+    pub episodes: u64,
+    /// Mean return of the last 100 episodes.
+    #[schema(required)]
+    pub mean_reward: Option<f64>,
+    /// Mean length of the last 100 episodes.
+    #[schema(required)]
+    pub mean_length: Option<f64>,
+    /// Loss of the newest update.
+    #[schema(required)]
+    pub loss: Option<f64>,
+    /// The newest evaluation.
+    #[schema(required)]
+    pub latest_eval: Option<Evaluation>,
+    /// The evaluation with the highest mean.
+    #[schema(required)]
+    pub best_eval: Option<Evaluation>,
+    /// Steps of the newest checkpoint.
+    #[schema(required)]
+    pub checkpoint_step: Option<u64>,
+    /// CPU use of the trainer; 100 is one core.
+    #[schema(required)]
+    pub cpu_percent: Option<f64>,
+    /// Memory of the trainer.
+    #[schema(required)]
+    pub rss_bytes: Option<u64>,
+    /// When it was made (RFC 3339).
+    pub created_at: String,
+    /// When its trainer started.
+    #[schema(required)]
+    pub started_at: Option<String>,
+    /// When its trainer ended.
+    #[schema(required)]
+    pub ended_at: Option<String>,
+    /// Why it failed or was lost.
+    #[schema(required)]
+    pub failure: Option<Failure>,
+    /// What can be asked of it now.
+    pub capabilities: Vec<Capability>,
+}
+
+/// Where a run is in its life.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Made, and not yet started.
+    Queued,
+    /// The trainer is being started.
+    Starting,
+    /// It steps.
+    Running,
+    /// Asked to stop; it saves a checkpoint first.
+    Stopping,
+    /// It took all its steps.
+    Succeeded,
+    /// It ended in an error.
+    Failed,
+    /// It ended because somebody asked.
+    Terminated,
+    /// Its supervisor fell silent.
+    Lost,
+}
+
+/// What a run is busy with.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// It learns.
+    Training,
+    /// It measures its policy.
+    Evaluating,
+    /// Neither.
+    Idle,
+}
+
+/// How recent the signs of life of a run are.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// The supervisor spoke on time.
+    Fresh,
+    /// It is late.
+    Stale,
+    /// It is gone, as it should be once a run has ended.
+    Dead,
+}
+
+/// Something that can be asked of a run.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Capability {
+    /// Save a checkpoint and end.
+    Stop,
+}
+
+/// How well a policy did over some episodes.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Evaluation {
+    /// Environment steps of the policy.
+    pub step: u64,
+    /// How many episodes were played.
+    pub episodes: u32,
+    /// Mean return.
+    pub mean: f64,
+    /// Standard deviation of the returns.
+    pub std: f64,
+    /// 95% confidence interval of the mean.
+    pub ci95: [f64; 2],
+    /// Mean length in steps.
+    pub mean_length: f64,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Failure {
+    /// In a sentence.
+    pub message: String,
+    /// Exit code of the trainer.
+    #[schema(required)]
+    pub exit_code: Option<i32>,
+    /// Signal that ended the trainer.
+    #[schema(required)]
+    pub signal: Option<i32>,
+    /// The last lines that it printed.
+    pub log: Vec<String>,
+}
+
+impl From<RunView> for Run {
+    fn from(view: RunView) -> Self {
+        let RunView { run: store::index::IndexedRun { manifest, status }, health, heartbeat_age } =
+            view;
+        let state = status.state();
+        let total_timesteps = manifest.config["trainer"]["total_timesteps"].as_u64().unwrap_or(0);
+        let left = total_timesteps.saturating_sub(status.step) as f64;
+        let is_stepping = state == Stored::Running;
+        let progress = match state {
+            Stored::Succeeded => 1.0,
+            _ => (status.step as f64 / total_timesteps.max(1) as f64).min(1.0),
+        };
+        Self {
+            id: manifest.id.to_string(),
+            name: manifest.name,
+            env_name: registry::environments()
+                .iter()
+                .find(|spec| spec.id == manifest.env_id)
+                .map_or_else(|| manifest.env_id.clone(), |spec| spec.name.to_owned()),
+            env_id: manifest.env_id,
+            algorithm: manifest.config["algo"].as_str().unwrap_or_default().to_owned(),
+            seed: manifest.config["seeds"]["seed_base"].as_u64().unwrap_or(0),
+            state: match state {
+                Stored::Queued => RunState::Queued,
+                Stored::Starting => RunState::Starting,
+                Stored::Running => RunState::Running,
+                Stored::Stopping => RunState::Stopping,
+                Stored::Succeeded => RunState::Succeeded,
+                Stored::Failed => RunState::Failed,
+                Stored::Terminated => RunState::Terminated,
+                Stored::Lost => RunState::Lost,
+            },
+            activity: match status.activity() {
+                store::Activity::Training => Activity::Training,
+                store::Activity::Evaluating => Activity::Evaluating,
+                store::Activity::Idle => Activity::Idle,
+            },
+            health: match health {
+                lab::Health::Fresh => Health::Fresh,
+                lab::Health::Stale => Health::Stale,
+                lab::Health::Dead => Health::Dead,
+            },
+            heartbeat_age_ms: heartbeat_age.map(|age| age.as_millis() as u64),
+            step: status.step,
+            total_timesteps,
+            progress,
+            steps_per_sec: status.steps_per_sec,
+            eta_seconds: status
+                .steps_per_sec
+                .filter(|pace| is_stepping && *pace > 0.0)
+                .map(|pace| left / pace),
+            episodes: status.episodes,
+            mean_reward: status.mean_reward,
+            mean_length: status.mean_length,
+            loss: status.loss,
+            latest_eval: status.latest_eval.clone().map(Into::into),
+            best_eval: status.best_eval.clone().map(Into::into),
+            checkpoint_step: status.checkpoint_step,
+            cpu_percent: status.cpu_percent,
+            rss_bytes: status.rss_bytes,
+            created_at: rfc3339(manifest.created_at),
+            started_at: status.started_at.map(rfc3339),
+            ended_at: status.ended_at.map(rfc3339),
+            failure: status.failure().map(|store::Failure { message, exit_code, signal, log }| {
+                Failure { message, exit_code, signal, log }
+            }),
+            capabilities: if state.is_active() && state != Stored::Stopping {
+                vec![Capability::Stop]
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+impl From<store::Evaluation> for Evaluation {
+    fn from(evaluation: store::Evaluation) -> Self {
+        let store::Evaluation { step, episodes, mean, std, ci95, mean_length } = evaluation;
+        Self { step, episodes, mean, std, ci95, mean_length }
+    }
+}
+
+/// A page of runs.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RunPage {
+    /// The runs, newest first.
+    pub runs: Vec<Run>,
+    /// Ask with this for the next page; none after the last.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// Which page of runs.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct PageQuery {
+    /// How many, at most 500.
+    #[serde(default = "default_page")]
+    #[param(required = false, minimum = 1, maximum = 500)]
+    limit: usize,
+    /// Where the page begins: `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+fn default_page() -> usize {
+    50
+}
+
+/// A run to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRun {
+    /// Id of the environment.
+    #[schema(example = "CartPole-v1")]
+    pub env_id: String,
+    /// The algorithm.
+    #[serde(default = "default_algorithm")]
+    #[schema(default = "ppo")]
+    pub algorithm: String,
+    /// Step size of the optimiser.
+    #[schema(minimum = 0.000001, maximum = 1.0, default = 0.0003)]
+    pub learning_rate: Option<f64>,
+    /// Environment steps to train for.
+    #[schema(minimum = 5000, maximum = 1000000000, default = 1000000)]
+    pub total_timesteps: Option<u64>,
+    /// The number that decides the whole run.
+    #[schema(default = 42)]
+    pub seed: Option<u64>,
+}
+
+fn default_algorithm() -> String {
+    Algorithm::Ppo.id().to_owned()
+}
+
+/// The metrics of a run as columns.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Metrics {
+    /// The run.
+    pub run_id: String,
+    /// The newest row that the series cover: rows after it come by the live feed.
+    pub last_row: u64,
+    /// One series per metric.
+    pub series: Vec<Series>,
+}
+
+/// One metric over time.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Series {
+    /// Name of the metric.
+    pub key: String,
+    /// The name for people.
+    pub label: String,
+    /// Environment steps.
+    pub step: Vec<u64>,
+    /// Unix seconds.
+    pub t: Vec<f64>,
+    /// Values; none where one was not finite.
+    pub value: Vec<Option<f64>>,
+}
+
+/// Which metrics.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct MetricsQuery {
+    /// Names, separated by commas; all when left out.
+    keys: Option<String>,
+    /// About how many points of each, at most 10,000. Spikes survive.
+    #[serde(default = "default_points")]
+    #[param(required = false, minimum = 2, maximum = 10000)]
+    points: usize,
+}
+
+fn default_points() -> usize {
+    1000
+}
+
+/// How much of a tail.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct TailQuery {
+    /// How many, at most 10,000.
+    #[serde(default = "default_tail")]
+    #[param(required = false, minimum = 1, maximum = 10000)]
+    tail: usize,
+}
+
+fn default_tail() -> usize {
+    100
+}
+
+/// The newest episodes of a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EpisodeTail {
+    /// The run.
+    pub run_id: String,
+    /// Episodes that have ended in all.
+    pub total: u64,
+    /// The episodes, oldest first.
+    pub episodes: Vec<Episode>,
+}
+
+/// An episode that has ended.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Episode {
+    /// Its number in the run, from 1.
+    pub episode: u64,
+    /// Sum of its rewards.
+    pub reward: f64,
+    /// Its steps.
+    pub length: u32,
+    /// Environment steps of the run at its end.
+    pub timestep: u64,
+    /// The number that was given to `reset`.
+    pub seed: u64,
+    /// Whether the task itself ended; otherwise the episode was cut short.
+    pub terminated: bool,
+}
+
+/// Columns as rows.
+pub fn episode_rows(columns: &store::Episodes) -> Vec<Episode> {
+    (0..columns.len().unwrap_or(0))
+        .map(|idx| Episode {
+            episode: columns.episode[idx],
+            reward: columns.reward[idx],
+            length: columns.length[idx],
+            timestep: columns.timestep[idx],
+            seed: columns.seed[idx],
+            terminated: columns.terminated[idx],
+        })
+        .collect()
+}
+
+/// The newest events of a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EventLog {
+    /// The run.
+    pub run_id: String,
+    /// The events, oldest first.
+    pub events: Vec<Entry>,
+}
+
+/// A line of the event log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Entry {
+    /// Its number in the run, from 1.
+    pub seq: u64,
+    /// Unix seconds.
+    pub t: f64,
+    /// What happened, as a word.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// How serious it is.
+    pub level: Level,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// Environment steps so far, where they are known.
+    #[schema(required)]
+    pub step: Option<u64>,
+}
+
+/// How serious an event is.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = EventLevel)]
+pub enum Level {
+    /// The ordinary course of things.
+    Info,
+    /// A person should look.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+impl Entry {
+    /// The entry for the event with number `seq`.
+    pub fn new(seq: u64, line: &store::EventLine) -> Self {
+        let tagged = serde_json::to_value(&line.event).unwrap_or_default();
+        Self {
+            seq,
+            t: line.t,
+            kind: tagged["type"].as_str().unwrap_or_default().to_owned(),
+            level: match line.event.level() {
+                store::Level::Info => Level::Info,
+                store::Level::Warning => Level::Warning,
+                store::Level::Error => Level::Error,
+            },
+            message: line.event.message(),
+            step: line.event.step(),
+        }
+    }
+}
+
+/// The end of what a run's trainer printed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogTail {
+    /// The run.
+    pub run_id: String,
+    /// The lines, oldest first.
+    pub lines: Vec<String>,
+    /// Whether there are more before them.
+    pub truncated: bool,
+}
+
+/// List runs, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/runs",
+    tag = "runs",
+    params(PageQuery),
+    responses((status = 200, body = RunPage), (status = 400, body = Problem), (status = 401, body = Problem)),
+)]
+async fn list_runs(
+    State(state): State<AppState>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<RunPage>, ApiError> {
+    let limit = query.limit.clamp(1, 500);
+    let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    // One more than asked for tells whether there is a next page.
+    let mut views = state.ask(move |lab| lab.runs(limit + 1, after.as_ref())).await?;
+    let more = views.len() > limit;
+    views.truncate(limit);
+    let next_cursor = views.last().filter(|_| more).map(|RunView { run, .. }| {
+        format!("{:016x}{}", run.manifest.created_at.to_bits(), run.manifest.id)
+    });
+    Ok(Json(RunPage { runs: views.into_iter().map(Into::into).collect(), next_cursor }))
+}
+
+fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
+    let parse = || {
+        let created_at = f64::from_bits(u64::from_str_radix(text.get(..16)?, 16).ok()?);
+        Some(Cursor { created_at, id: text.get(16..)?.parse().ok()? })
+    };
+    parse().ok_or_else(|| ApiError::Malformed("`cursor` is not one that this lab gave".to_owned()))
+}
+
+/// Make a run and start it.
+#[utoipa::path(
+    post,
+    path = "/api/runs",
+    tag = "runs",
+    request_body = NewRun,
+    responses(
+        (status = 201, body = Run),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 422, body = Problem),
+    ),
+)]
+async fn start_run(
+    State(state): State<AppState>,
+    Body(new): Body<NewRun>,
+) -> Result<(StatusCode, Json<Run>), ApiError> {
+    let view = state
+        .ask(move |lab| {
+            let mut draft = Draft::new(&new.env_id, &new.algorithm)?;
+            for (key, value) in [
+                ("trainer.learning_rate", new.learning_rate.map(Value::from)),
+                ("trainer.total_timesteps", new.total_timesteps.map(Value::from)),
+                ("seeds.seed_base", new.seed.map(Value::from)),
+            ] {
+                if let Some(value) = value {
+                    draft.set(key, value)?;
+                }
+            }
+            lab.start_run(&draft.finish()?)
+        })
+        .await
+        .map_err(at_field)?;
+    Ok((StatusCode::CREATED, Json(view.into())))
+}
+
+/// Points a problem with the configuration at the field of [`NewRun`] that it came from.
+fn at_field(error: ApiError) -> ApiError {
+    let ApiError::Run(RunError::Config(config)) = &error else { return error };
+    let pointer = match config {
+        ConfigError::UnknownAlgorithm { .. } => "/algorithm",
+        ConfigError::Registry(_) => "/env_id",
+        ConfigError::BadValue { key, .. } | ConfigError::UnknownKey { key, .. } => {
+            match key.as_str() {
+                "trainer.learning_rate" => "/learning_rate",
+                "trainer.total_timesteps" => "/total_timesteps",
+                "seeds.seed_base" => "/seed",
+                _ => return error,
+            }
+        }
+    };
+    ApiError::Field { pointer: pointer.to_owned(), detail: error.to_string() }
+}
+
+/// Show one run.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run")),
+    responses((status = 200, body = Run), (status = 401, body = Problem), (status = 404, body = Problem)),
+)]
+async fn show_run(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Json<Run>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(state.ask(move |lab| lab.run(&id)).await?.into()))
+}
+
+/// Ask a run to save a checkpoint and end.
+#[utoipa::path(
+    post,
+    path = "/api/runs/{id}/stop",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run")),
+    responses(
+        (status = 202, body = Run),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+        (status = 409, body = Problem),
+    ),
+)]
+async fn stop_run(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<(StatusCode, Json<Run>), ApiError> {
+    let id = parse_id(&id)?;
+    let view = state.ask(move |lab| lab.stop_run(&id, "admin")).await?;
+    Ok((StatusCode::ACCEPTED, Json(view.into())))
+}
+
+/// Show the configuration of a run.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/config",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run")),
+    responses((status = 200, body = Object), (status = 401, body = Problem), (status = 404, body = Problem)),
+)]
+async fn show_config(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(state.ask(move |lab| lab.config(&id)).await?))
+}
+
+/// Show the metrics of a run, for charts.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/metrics",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), MetricsQuery),
+    responses(
+        (status = 200, body = Metrics),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn show_metrics(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<MetricsQuery>,
+) -> Result<Json<Metrics>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let (last_row, series) = state
+        .ask(move |lab| {
+            let keys: Vec<&str> =
+                query.keys.as_deref().map(|keys| keys.split(',').collect()).unwrap_or_default();
+            lab.series(&id, &keys, query.points.clamp(2, 10_000))
+        })
+        .await?;
+    let series = series
+        .into_iter()
+        .map(|store::SeriesPoints { key, step, t, value }| Series {
+            label: cartridge_run::metric_label(&key).to_owned(),
+            key,
+            step,
+            t,
+            value,
+        })
+        .collect();
+    Ok(Json(Metrics { run_id, last_row, series }))
+}
+
+/// Show the newest episodes of a run.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/episodes",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), TailQuery),
+    responses(
+        (status = 200, body = EpisodeTail),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn list_episodes(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<TailQuery>,
+) -> Result<Json<EpisodeTail>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let columns = state.ask(move |lab| lab.episodes(&id, query.tail.clamp(1, 10_000))).await?;
+    let total = columns.episode.last().copied().unwrap_or(0);
+    Ok(Json(EpisodeTail { run_id, total, episodes: episode_rows(&columns) }))
+}
+
+/// How many events.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct EventsQuery {
+    /// How many, at most 10,000.
+    #[serde(default = "default_events")]
+    #[param(required = false, minimum = 1, maximum = 10000)]
+    limit: usize,
+}
+
+fn default_events() -> usize {
+    200
+}
+
+/// Show the event log of a run.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/events",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), EventsQuery),
+    responses(
+        (status = 200, body = EventLog),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn list_events(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<EventsQuery>,
+) -> Result<Json<EventLog>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let events = state.ask(move |lab| lab.events(&id, query.limit.clamp(1, 10_000))).await?;
+    Ok(Json(EventLog {
+        run_id,
+        events: events.iter().map(|(seq, line)| Entry::new(*seq, line)).collect(),
+    }))
+}
+
+/// Show the end of what a run's trainer printed.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/log",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), TailQuery),
+    responses(
+        (status = 200, body = LogTail),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn show_log(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<TailQuery>,
+) -> Result<Json<LogTail>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let (lines, truncated) =
+        state.ask(move |lab| lab.log(&id, query.tail.clamp(1, 10_000))).await?;
+    Ok(Json(LogTail { run_id, lines, truncated }))
+}
+
+/// Play one episode with the newest checkpoint of a run, as pictures.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/preview",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), PreviewQuery),
+    responses(
+        (status = 200, body = Preview),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn preview_run(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<PreviewQuery>,
+) -> Result<Json<Preview>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let (step, preview) = state.ask(move |lab| lab.preview_run(&id, query.seed)).await?;
+    Ok(Json(Preview::new(preview, PreviewPolicy::Checkpoint { run_id, step })))
+}
+
+/// A run's name from the address.
+pub(crate) fn parse_id(text: &str) -> Result<RunId, ApiError> {
+    Ok(text.parse::<RunId>().map_err(RunError::from)?)
+}
+
+/// The routes of this file.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(list_runs, start_run))
+        .routes(routes!(show_run))
+        .routes(routes!(stop_run))
+        .routes(routes!(show_config))
+        .routes(routes!(show_metrics))
+        .routes(routes!(list_episodes))
+        .routes(routes!(list_events))
+        .routes(routes!(show_log))
+        .routes(routes!(preview_run))
+}

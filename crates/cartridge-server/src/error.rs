@@ -1,0 +1,177 @@
+//! What a client is told when something goes wrong: RFC 9457 problems.
+
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use cartridge_run::config::ConfigError;
+use cartridge_run::store::StoreError;
+use cartridge_run::{RunError, secret};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Every way in which a request can fail.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// The lab said no.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A field of the request is wrong.
+    #[error("{detail}")]
+    Field {
+        /// JSON pointer of the field.
+        pointer: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The body is no JSON, or not said to be.
+    #[error("{0}")]
+    Malformed(String),
+    /// Neither token nor login.
+    #[error(
+        "this needs a login or the token: see `cartridge url` and the file `token` in the data folder"
+    )]
+    Unauthorized,
+    /// The token that was given is not the lab's.
+    #[error("this is not the token of this lab")]
+    WrongToken,
+    /// The request names a host that is not this lab's.
+    #[error(
+        "this lab does not answer to the host `{0}`; start it with --allow-host to change that"
+    )]
+    ForeignHost(String),
+    /// The request comes from another site's page.
+    #[error("requests from the pages of other sites are refused")]
+    ForeignOrigin,
+    /// There is no such environment.
+    #[error("{0}")]
+    NoSuchEnvironment(String),
+    /// There is nothing here.
+    #[error("there is nothing at this address")]
+    NoSuchRoute,
+    /// The address exists, and the method does not.
+    #[error("this address does not take this method")]
+    MethodNotAllowed,
+    /// Our fault.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// The body of a failed request.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// Always `about:blank`: the code says which problem it is.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The HTTP status in words.
+    pub title: &'static str,
+    /// The HTTP status.
+    pub status: u16,
+    /// What went wrong, for people.
+    pub detail: String,
+    /// Which problem it is, for programs.
+    pub code: &'static str,
+    /// Number of the request, as in the log and the `X-Request-Id` header.
+    pub request_id: String,
+    /// The fields that are wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub errors: Vec<FieldProblem>,
+}
+
+/// A field that is wrong.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FieldProblem {
+    /// JSON pointer of the field in the request body.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+impl ApiError {
+    /// The status and the code of each failure, in one place.
+    fn status(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Run(error) => match error {
+                RunError::Config(ConfigError::Registry(_)) | RunError::Registry(_) => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
+                }
+                RunError::Config(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
+                RunError::UnknownOpponent { .. } => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "unknown_opponent")
+                }
+                RunError::IllegalMove { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
+                RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
+                RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
+                RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
+                RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(_)
+                | RunError::Policy { .. }
+                | RunError::Spawn { .. }
+                | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+            },
+            Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+            Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
+            Self::WrongToken => (StatusCode::UNAUTHORIZED, "wrong_token"),
+            Self::ForeignHost(_) => (StatusCode::FORBIDDEN, "foreign_host"),
+            Self::ForeignOrigin => (StatusCode::FORBIDDEN, "foreign_origin"),
+            Self::NoSuchEnvironment(_) => (StatusCode::NOT_FOUND, "no_such_environment"),
+            Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        }
+    }
+
+    /// The fields that are wrong, as pointers into the request.
+    fn fields(&self) -> Vec<FieldProblem> {
+        let pointer = match self {
+            Self::Field { pointer, .. } => pointer.clone(),
+            Self::Run(RunError::Config(error)) => error.pointer(),
+            Self::Run(RunError::Registry(_)) => "/game".to_owned(),
+            Self::Run(RunError::UnknownOpponent { .. }) => "/opponent".to_owned(),
+            Self::Run(RunError::IllegalMove { .. }) => "/action".to_owned(),
+            Self::Run(RunError::StaleMove { .. }) => "/ply".to_owned(),
+            _ => return Vec::new(),
+        };
+        vec![FieldProblem { pointer, detail: self.to_string() }]
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, code) = self.status();
+        let request_id = REQUEST_ID.try_with(Clone::clone).unwrap_or_default();
+        let detail = if status == StatusCode::INTERNAL_SERVER_ERROR {
+            // What happened inside is for the log; the client gets the number to find it by.
+            tracing::error!(%request_id, error = %self, "a request failed");
+            "the lab could not do this; its log says why".to_owned()
+        } else {
+            self.to_string()
+        };
+        let problem = Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail,
+            code,
+            request_id,
+            errors: self.fields(),
+        };
+        let body = serde_json::to_vec(&problem).expect("a problem is plain data");
+        (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response()
+    }
+}
+
+tokio::task_local! {
+    static REQUEST_ID: String;
+}
+
+/// Gives every request a number, which its problem, its log lines and its answer carry.
+pub async fn with_request_id(request: Request, next: Next) -> Response {
+    let id = secret::random_hex()[..12].to_owned();
+    let mut response = REQUEST_ID.scope(id.clone(), next.run(request)).await;
+    let value = HeaderValue::from_str(&id).expect("hexadecimal digits are fine in a header");
+    response.headers_mut().insert("x-request-id", value);
+    response
+}

@@ -1,0 +1,76 @@
+//! Request bodies and queries, with problems that point at the field.
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::error::ApiError;
+
+/// A JSON body.
+#[derive(Debug)]
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let content_type =
+            request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        // Asked for by name, because a form on another site cannot send it.
+        if !content_type.is_some_and(|kind| {
+            kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json")
+        }) {
+            return Err(ApiError::Malformed(
+                "send the body with `Content-Type: application/json`".to_owned(),
+            ));
+        }
+        let bytes = axum::body::Bytes::from_request(request, state)
+            .await
+            .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
+        let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
+        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let detail = error.inner().to_string();
+            if error.inner().is_data() {
+                ApiError::Field { pointer: pointer(error.path()), detail }
+            } else {
+                ApiError::Malformed(format!("the body is no JSON: {detail}"))
+            }
+        })?;
+        deserializer
+            .end()
+            .map_err(|error| ApiError::Malformed(format!("the body is no JSON: {error}")))?;
+        Ok(Self(value))
+    }
+}
+
+/// The query of the address.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri)
+            .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
+        Ok(Self(query.0))
+    }
+}
+
+/// `a.b[2]` as `/a/b/2`.
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let mut text = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => text.push_str(&format!("/{index}")),
+            Segment::Map { key } | Segment::Enum { variant: key } => {
+                text.push('/');
+                text.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            }
+            Segment::Unknown => text.push_str("/?"),
+        }
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! The HTTP face of the lab.
+//!
+//! # Layout
+//!
+//! * [`app`]: the whole application as a value; [`serve`] puts it on a socket and tests call it.
+//! * [`api`]: one file per noun, holding its parameters, responses and handlers.
+//! * [`auth`]: who may come in: token, cookie, host and origin.
+//! * [`feed`]: what happens in the lab, from the ticker to every live reader.
+//! * [`extract`], [`error`]: what clients may send, and what they are told when it is wrong.
+//! * [`assets`]: the web app that is embedded in the binary.
+//! * [`time`]: Unix seconds as RFC 3339.
+//!
+//! **Invariants:** every route outside [`auth::PUBLIC`] needs the token, because the check stands
+//! before the routes and not in them. No route takes a path or a command line.
+
+pub mod api;
+pub mod assets;
+pub mod auth;
+pub mod error;
+pub mod extract;
+pub mod feed;
+pub mod time;
+
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::routing::get;
+use axum::{Json, Router, middleware};
+use cartridge_run::Lab;
+use tokio::net::TcpListener;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::api::stream::FeedMessage;
+use crate::auth::Auth;
+use crate::error::ApiError;
+use crate::feed::Feed;
+
+/// The largest request body that is read.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// What handlers share. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct AppState {
+    /// The lab.
+    pub lab: Arc<Lab>,
+    /// Who may come in.
+    pub auth: Arc<Auth>,
+    /// What happens in the lab.
+    pub feed: Feed,
+    /// Version of the product.
+    pub version: &'static str,
+}
+
+impl AppState {
+    /// Asks the lab something, off the event loop: every answer reads files or the index.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Lab) -> cartridge_run::Result<T> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let lab = Arc::clone(&self.lab);
+        let answer = tokio::task::spawn_blocking(move || question(&lab)).await;
+        Ok(answer.map_err(|error| ApiError::Internal(error.to_string()))??)
+    }
+}
+
+/// Serves the application until its feed is closed, then lets answers under way be finished.
+pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()> {
+    let mut closing = state.feed.closing();
+    axum::serve(listener, app(state))
+        .with_graceful_shutdown(async move { _ = closing.wait_for(|closing| *closing).await })
+        .await
+}
+
+/// The whole application as a value.
+pub fn app(state: AppState) -> Router {
+    let (router, document) = routes().split_for_parts();
+    router
+        .route("/api/openapi.json", get(|| async { Json(document) }))
+        .fallback(assets::serve)
+        .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(middleware::from_fn_with_state(state.clone(), auth::guard))
+        .layer(middleware::from_fn(error::with_request_id))
+        .layer(middleware::from_fn(assets::with_security_headers))
+        .with_state(state)
+}
+
+/// Every route with its description. Routes are added here and nowhere else, so the OpenAPI
+/// document is the route table.
+fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(ApiDocument::openapi())
+        .merge(api::lab::router())
+        .merge(api::environments::router())
+        .merge(api::runs::router())
+        .merge(api::stream::router())
+        .merge(api::play::router())
+        .merge(api::login::router())
+}
+
+/// The part of the OpenAPI document that does not come from a route: messages of the live feed.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Cartridge",
+        description = "A reinforcement-learning lab. Errors are `application/problem+json`.",
+        version = "1"
+    ),
+    components(schemas(FeedMessage))
+)]
+struct ApiDocument;
+
+#[cfg(test)]
+mod tests;

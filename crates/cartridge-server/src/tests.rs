@@ -1,0 +1,421 @@
+use std::path::PathBuf;
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use axum::response::Response;
+use cartridge_run::launch::Launcher;
+use cartridge_run::store::DataDir;
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tower::ServiceExt as _;
+
+use super::*;
+
+const TOKEN: &str = "a-token-for-the-tests";
+
+/// An application over a data folder of its own.
+struct TestLab {
+    app: Router,
+    state: AppState,
+    _folder: TempDir,
+}
+
+impl TestLab {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::open(folder.path()).unwrap();
+        // No run is trained in these tests; those that do start the real binary.
+        let launcher = Launcher {
+            program: PathBuf::from("/nonexistent/cartridge"),
+            version: "0.0.0".to_owned(),
+        };
+        let state = AppState {
+            lab: Arc::new(Lab::open(data, launcher).unwrap()),
+            auth: Arc::new(Auth::new(TOKEN.to_owned(), [127, 0, 0, 1].into(), &[])),
+            feed: Feed::new(),
+            version: "0.0.0",
+        };
+        Self { app: app(state.clone()), state, _folder: folder }
+    }
+
+    async fn send(&self, request: Request<Body>) -> Response {
+        self.app.clone().oneshot(request).await.unwrap()
+    }
+
+    /// Asks with the token and returns status and body.
+    async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "127.0.0.1:8080")
+            .header("authorization", format!("Bearer {TOKEN}"))
+            .header("content-type", "application/json")
+            .body(body.map_or_else(Body::empty, |body| Body::from(body.to_string())))
+            .unwrap();
+        read(self.send(request).await).await
+    }
+}
+
+async fn read(response: Response) -> (StatusCode, Value) {
+    let status = response.status();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    (status, serde_json::from_slice(&bytes).unwrap_or_default())
+}
+
+/// A request without any credentials.
+fn bare(method: &str, path: &str) -> axum::http::request::Builder {
+    Request::builder().method(method).uri(path).header("host", "127.0.0.1:8080")
+}
+
+/// Every method and path of the route table, with its parameters filled in.
+fn route_table() -> Vec<(String, String)> {
+    let (_, document) = routes().split_for_parts();
+    let document = serde_json::to_value(document).unwrap();
+    let mut table = vec![("GET".to_owned(), "/api/openapi.json".to_owned())];
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            table.push((method.to_uppercase(), path.replace("{id}", "r-000000")));
+        }
+    }
+    table
+}
+
+#[tokio::test]
+async fn openapi_document() {
+    let (status, body) = TestLab::new().ask("GET", "/api/openapi.json", None).await;
+    assert_eq!(status, StatusCode::OK);
+    insta::assert_json_snapshot!(body);
+}
+
+#[tokio::test]
+async fn every_route_outside_the_public_list_needs_the_token() {
+    let lab = TestLab::new();
+    let table = route_table();
+    assert!(table.len() > 15, "the table has {} routes", table.len());
+    for (method, path) in table {
+        let is_public = ["/healthz", "/login", "/api/login"].contains(&path.as_str());
+        let response = lab.send(bare(&method, &path).body(Body::empty()).unwrap()).await;
+        let refused = response.status() == StatusCode::UNAUTHORIZED;
+        assert_eq!(refused, !is_public, "{method} {path} answered {}", response.status());
+        for wrong in ["Bearer wrong", "Bearer ", "Basic YTpi", ""] {
+            let request =
+                bare(&method, &path).header("authorization", wrong).body(Body::empty()).unwrap();
+            let refused = lab.send(request).await.status() == StatusCode::UNAUTHORIZED;
+            assert_eq!(refused, !is_public, "{method} {path} with `{wrong}`");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_table_needs_the_token_too() {
+    let lab = TestLab::new();
+    for path in
+        ["/api", "/api/", "/api/nothing", "/api/runs/", "/api//runs", "/api/login/", "/api/login/x"]
+    {
+        let response = lab.send(bare("GET", path).body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn foreign_hosts_and_origins_are_refused_on_every_method() {
+    let lab = TestLab::new();
+    let foreign: [(&str, &str); 11] = [
+        ("host", "evil.example"),
+        ("host", "127.0.0.1.evil.example"),
+        ("host", ""),
+        ("origin", "http://evil.example"),
+        ("origin", "null"),
+        ("origin", "http://127.0.0.1:9999"),
+        ("origin", "file://127.0.0.1:8080"),
+        ("origin", ""),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+        ("host", "localhost.evil.example:8080"),
+    ];
+    let methods = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+    ];
+    for (name, value) in foreign {
+        for method in &methods {
+            for path in ["/healthz", "/api/runs", "/api/stream", "/api/login"] {
+                let mut request = Request::builder()
+                    .method(method)
+                    .uri(path)
+                    .header("authorization", format!("Bearer {TOKEN}"))
+                    .header(name, value);
+                if name != "host" {
+                    request = request.header("host", "127.0.0.1:8080");
+                }
+                let status = lab.send(request.body(Body::empty()).unwrap()).await.status();
+                assert_eq!(status, StatusCode::FORBIDDEN, "{method} {path} with {name}: {value}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn our_own_pages_are_let_in() {
+    let lab = TestLab::new();
+    for host in ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "LOCALHOST"] {
+        let request = Request::get("/api/lab")
+            .header("host", host)
+            .header("origin", format!("http://{host}"))
+            .header("sec-fetch-site", "same-origin")
+            .header("authorization", format!("Bearer {TOKEN}"));
+        assert_eq!(
+            lab.send(request.body(Body::empty()).unwrap()).await.status(),
+            StatusCode::OK,
+            "{host}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_login_code_works_once_and_leaves_a_cookie() {
+    let lab = TestLab::new();
+    let code = cartridge_run::secret::new_login_code(
+        lab.state.lab.data(),
+        cartridge_run::clock::unix_now(),
+    )
+    .unwrap();
+    let follow =
+        || lab.send(bare("GET", &format!("/login?code={code}")).body(Body::empty()).unwrap());
+    let first = follow().await;
+    assert_eq!(
+        (first.status(), &first.headers()["location"]),
+        (StatusCode::SEE_OTHER, &"/".parse().unwrap())
+    );
+    let set_cookie = first.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(set_cookie.contains("HttpOnly; SameSite=Strict"), "{set_cookie}");
+
+    let cookie = set_cookie.split(';').next().unwrap();
+    let with = |cookie: String| {
+        lab.send(bare("GET", "/api/lab").header("cookie", cookie).body(Body::empty()).unwrap())
+    };
+    assert_eq!(with(format!("other=1; {cookie}")).await.status(), StatusCode::OK);
+    assert_eq!(with(format!("{cookie}0")).await.status(), StatusCode::UNAUTHORIZED);
+    let (name, value) = cookie.split_once('=').unwrap();
+    let later = format!("{name}=9{value}");
+    assert_eq!(with(later).await.status(), StatusCode::UNAUTHORIZED, "the expiry is signed");
+
+    let second = follow().await;
+    assert_eq!(second.headers()["location"], "/login?error=used");
+    assert!(second.headers().get("set-cookie").is_none());
+    let unknown = lab.send(bare("GET", "/login?code=00").body(Body::empty()).unwrap()).await;
+    assert_eq!(unknown.headers()["location"], "/login?error=bad");
+}
+
+#[tokio::test]
+async fn the_token_logs_in_too() {
+    let lab = TestLab::new();
+    let login = |token: &str| {
+        let body = json!({ "token": token }).to_string();
+        lab.send(
+            bare("POST", "/api/login")
+                .header("content-type", "application/json")
+                .body(Body::from(body))
+                .unwrap(),
+        )
+    };
+    assert_eq!(login("wrong").await.status(), StatusCode::UNAUTHORIZED);
+    let right = login(TOKEN).await;
+    assert_eq!(right.status(), StatusCode::NO_CONTENT);
+    assert!(right.headers().contains_key("set-cookie"));
+}
+
+/// Posts `body` to `path` and compares status, code and pointers with `expected`.
+#[track_caller]
+fn check_problem(answer: (StatusCode, Value), expected: (u16, &str, &[&str])) {
+    let (status, body) = answer;
+    let pointers: Vec<&str> = body["errors"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|field| field["pointer"].as_str())
+        .collect();
+    assert_eq!(
+        (status.as_u16(), body["code"].as_str().unwrap(), &pointers[..]),
+        expected,
+        "{body}"
+    );
+    assert_eq!(body["status"], status.as_u16());
+    assert!(body["request_id"].as_str().is_some_and(|id| id.len() == 12));
+}
+
+#[tokio::test]
+async fn malformed_requests_are_problems_with_a_pointer() {
+    let lab = TestLab::new();
+    let runs = |body: Value| lab.ask("POST", "/api/runs", Some(body));
+    check_problem(runs(json!({})).await, (422, "invalid_field", &[""]));
+    check_problem(runs(json!({ "env_id": 7 })).await, (422, "invalid_field", &["/env_id"]));
+    check_problem(
+        runs(json!({ "env_id": "CartPol-v1" })).await,
+        (422, "invalid_field", &["/env_id"]),
+    );
+    let cart_pole = |key: &str, value: Value| json!({ "env_id": "CartPole-v1", key: value });
+    check_problem(
+        runs(cart_pole("algorithm", json!("pp0"))).await,
+        (422, "invalid_field", &["/algorithm"]),
+    );
+    check_problem(
+        runs(cart_pole("learning_rate", json!("fast"))).await,
+        (422, "invalid_field", &["/learning_rate"]),
+    );
+    check_problem(
+        runs(cart_pole("learning_rate", json!(2))).await,
+        (422, "invalid_field", &["/learning_rate"]),
+    );
+    check_problem(
+        runs(cart_pole("total_timesteps", json!(1))).await,
+        (422, "invalid_field", &["/total_timesteps"]),
+    );
+    check_problem(runs(cart_pole("seed", json!(-1))).await, (422, "invalid_field", &["/seed"]));
+    check_problem(runs(cart_pole("lr", json!(1e-3))).await, (422, "invalid_field", &["/lr"]));
+
+    let play = |body: Value| lab.ask("POST", "/api/play", Some(body));
+    check_problem(
+        play(json!({ "game": "chess", "opponent": "x" })).await,
+        (422, "unknown_environment", &["/game"]),
+    );
+    let against = json!({ "game": "tictactoe", "opponent": "builtin:perfekt" });
+    check_problem(play(against).await, (422, "unknown_opponent", &["/opponent"]));
+
+    for path in [
+        "/api/runs/r-000000",
+        "/api/runs/..%2f..%2ftoken",
+        "/api/play/r-000000",
+        "/api/runs/r-000000/metrics",
+    ] {
+        check_problem(lab.ask("GET", path, None).await, (404, "no_such_run", &[]));
+    }
+    check_problem(
+        lab.ask("GET", "/api/environments/Nope-v0/preview", None).await,
+        (404, "no_such_environment", &[]),
+    );
+    check_problem(lab.ask("GET", "/api/nothing", None).await, (404, "no_such_route", &[]));
+    check_problem(lab.ask("DELETE", "/api/runs", None).await, (405, "method_not_allowed", &[]));
+    check_problem(lab.ask("GET", "/api/runs?limit=many", None).await, (400, "malformed", &[]));
+    check_problem(lab.ask("GET", "/api/runs?cursor=x", None).await, (400, "malformed", &[]));
+}
+
+#[tokio::test]
+async fn a_body_must_be_json_and_say_so() {
+    let lab = TestLab::new();
+    let post = |content_type: &str, body: String| {
+        let request = bare("POST", "/api/runs")
+            .header("authorization", format!("Bearer {TOKEN}"))
+            .header("content-type", content_type)
+            .body(Body::from(body))
+            .unwrap();
+        async { read(lab.send(request).await).await }
+    };
+    let body = json!({ "env_id": "CartPole-v1" }).to_string();
+    check_problem(post("text/plain", body.clone()).await, (400, "malformed", &[]));
+    check_problem(post("application/json", "{".to_owned()).await, (400, "malformed", &[]));
+    check_problem(post("application/json", format!("{body}x")).await, (400, "malformed", &[]));
+    check_problem(
+        post("application/json", " ".repeat(MAX_BODY_BYTES + 1)).await,
+        (400, "malformed", &[]),
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_made_by_a_refused_request() {
+    let lab = TestLab::new();
+    lab.ask("POST", "/api/runs", Some(json!({ "env_id": "CartPole-v1", "learning_rate": 2 })))
+        .await;
+    assert_eq!(lab.state.lab.data().run_ids().unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_run_whose_supervisor_cannot_start_has_failed_and_says_why() {
+    let lab = TestLab::new();
+    let (status, body) =
+        lab.ask("POST", "/api/runs", Some(json!({ "env_id": "CartPole-v1" }))).await;
+    assert_eq!((status.as_u16(), body["code"].as_str()), (500, Some("internal")));
+    lab.state.lab.tick().unwrap();
+    let (_, page) = lab.ask("GET", "/api/runs", None).await;
+    assert_eq!(page["runs"][0]["state"], "failed");
+    assert!(
+        page["runs"][0]["failure"]["log"][0].as_str().unwrap().contains("/nonexistent/cartridge")
+    );
+}
+
+#[tokio::test]
+async fn a_whole_game_over_the_api() {
+    let lab = TestLab::new();
+    let new = json!({ "game": "tictactoe", "opponent": "builtin:perfect", "side": "second" });
+    let (status, mut play) = lab.ask("POST", "/api/play", Some(new)).await;
+    assert_eq!(
+        (status, play["turn"].as_str(), play["ply"].as_u64()),
+        (StatusCode::CREATED, Some("you"), Some(1))
+    );
+    let path = format!("/api/play/{}", play["id"].as_str().unwrap());
+    while play["result"].is_null() {
+        let ply = play["ply"].as_u64().unwrap();
+        let taken = play["moves"][0]["action"].clone();
+        let illegal = lab
+            .ask("POST", &format!("{path}/moves"), Some(json!({ "action": taken, "ply": ply })))
+            .await;
+        check_problem(illegal, (422, "illegal_move", &["/action"]));
+        let stale = json!({ "action": play["legal"][0], "ply": ply + 1 });
+        check_problem(
+            lab.ask("POST", &format!("{path}/moves"), Some(stale)).await,
+            (409, "stale_move", &["/ply"]),
+        );
+        let good = json!({ "action": play["legal"][0], "ply": ply });
+        let (status, next) = lab.ask("POST", &format!("{path}/moves"), Some(good)).await;
+        assert_eq!(status, StatusCode::OK);
+        play = next;
+    }
+    assert_eq!(play["turn"], "over");
+    assert_ne!(play["result"], "win", "perfect play does not lose");
+    let (_, again) = lab.ask("GET", &path, None).await;
+    assert_eq!(again, play);
+    let (_, list) = lab.ask("GET", "/api/play", None).await;
+    assert_eq!(list["plays"][0]["result"], play["result"]);
+    let (_, runs) = lab.ask("GET", "/api/runs", None).await;
+    assert_eq!(runs["runs"], json!([]), "games of people are no training runs");
+}
+
+#[tokio::test]
+async fn an_idle_environment_can_be_watched() {
+    let lab = TestLab::new();
+    let (status, preview) =
+        lab.ask("GET", "/api/environments/CartPole-v1/preview?seed=3", None).await;
+    assert_eq!(status, StatusCode::OK);
+    let frames = preview["frames"].as_array().unwrap();
+    assert_eq!(frames.len() as u64, preview["length"].as_u64().unwrap() + 1);
+    assert_eq!(frames.last().unwrap()["total_reward"].as_f64().unwrap(), (frames.len() - 1) as f64);
+    let (_, again) = lab.ask("GET", "/api/environments/CartPole-v1/preview?seed=3", None).await;
+    assert_eq!(again, preview);
+}
+
+#[tokio::test]
+async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
+    let lab = TestLab::new();
+    for path in ["/", "/lab", "/runs/r-000000", "/play"] {
+        let response = lab.send(bare("GET", path).body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let policy = response.headers()["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+    }
+    for path in ["/missing.js", "/_app/immutable/nothing", "/../Cargo.toml", "/%2e%2e/Cargo.toml"] {
+        let response = lab.send(bare("GET", path).body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+    let response = lab.send(bare("POST", "/lab").body(Body::empty()).unwrap()).await;
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+}
