@@ -1,0 +1,84 @@
+//! `cartridge eval`: measure what a run has learnt.
+
+use cartridge_run::RunError;
+use cartridge_run::checkpoint::{self, Alias};
+use cartridge_run::evaluation::evaluate;
+use cartridge_run::store::RunId;
+use serde::Serialize;
+
+use super::{DataArgs, say, say_json};
+use crate::exit::Exit;
+
+/// Measure a run's policy over whole episodes, always taking its best action
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name of the run
+    run: RunId,
+    /// How many episodes
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    episodes: u32,
+    /// Chooses the episodes
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Measure the checkpoint with the best evaluation instead of the newest
+    #[arg(long)]
+    best: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result.
+#[derive(Debug, Serialize)]
+struct Report {
+    run_id: RunId,
+    step: u64,
+    mean: f64,
+    std: f64,
+    ci95: [f64; 2],
+    mean_length: f64,
+    returns: Vec<f64>,
+    terminated: u32,
+    truncated: u32,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let data = args.data.open()?;
+    let dir = data.run(&args.run);
+    let manifest = dir.manifest().map_err(RunError::from)?;
+    let alias = if args.best { Alias::Best } else { Alias::Latest };
+    let (checkpoint, policy) = checkpoint::load(&dir, &args.run, alias)?;
+    let options = manifest.config["env"].as_object().cloned().unwrap_or_default();
+    let outcome = evaluate(&policy, &manifest.env_id, &options, args.episodes, args.seed)?;
+    let summary = outcome.summary(checkpoint.step);
+    if args.json {
+        say_json(&Report {
+            run_id: args.run.clone(),
+            step: checkpoint.step,
+            mean: summary.mean,
+            std: summary.std,
+            ci95: summary.ci95,
+            mean_length: summary.mean_length,
+            returns: outcome.returns,
+            terminated: outcome.terminated,
+            truncated: outcome.truncated,
+        });
+    } else {
+        say(&format!(
+            "{} at step {}, {} episodes of {}",
+            args.run, checkpoint.step, args.episodes, manifest.env_id
+        ));
+        let [low, high] = summary.ci95;
+        say(&format!(
+            "mean return  {:.1}  (95% interval {low:.1} to {high:.1}, std {:.1})",
+            summary.mean, summary.std
+        ));
+        say(&format!(
+            "mean length  {:.1}  ({} ended, {} ran out of time)",
+            summary.mean_length, outcome.terminated, outcome.truncated
+        ));
+    }
+    Ok(Exit::Ok)
+}

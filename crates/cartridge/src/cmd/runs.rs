@@ -1,0 +1,80 @@
+//! `cartridge runs`: the runs in the data folder.
+
+use cartridge_run::RunError;
+use cartridge_run::store::{Follower, Manifest, RunKind, RunState};
+use serde::Serialize;
+
+use super::{DataArgs, say, say_json};
+use crate::exit::Exit;
+
+/// List the training runs, newest first
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    data: DataArgs,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// A run in one line.
+#[derive(Debug, Serialize)]
+struct Row {
+    run_id: String,
+    name: String,
+    state: RunState,
+    step: u64,
+    mean_reward: Option<f64>,
+    best_eval: Option<f64>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let data = args.data.open()?;
+    let mut runs: Vec<(Manifest, Follower)> = Vec::new();
+    for id in data.run_ids().map_err(RunError::from)? {
+        let dir = data.run(&id);
+        // A folder without a manifest is being made, or was never finished.
+        let Ok(manifest) = dir.manifest() else { continue };
+        if manifest.kind != RunKind::Train {
+            continue;
+        }
+        let mut follower = Follower::default();
+        follower.advance(&dir).map_err(RunError::from)?;
+        runs.push((manifest, follower));
+    }
+    runs.sort_by(|(a, _), (b, _)| b.created_at.total_cmp(&a.created_at));
+    if !args.json {
+        say(&format!(
+            "{:<10}{:<28}{:<12}{:>12}{:>12}{:>12}",
+            "RUN", "NAME", "STATE", "STEP", "RETURN", "BEST EVAL"
+        ));
+    }
+    for (manifest, Follower { status, .. }) in runs {
+        let row = Row {
+            run_id: manifest.id.to_string(),
+            name: manifest.name,
+            state: status.state(),
+            step: status.step,
+            mean_reward: status.mean_reward,
+            best_eval: status.best_eval.as_ref().map(|best| best.mean),
+        };
+        if args.json {
+            say_json(&row);
+            continue;
+        }
+        let number = |value: Option<f64>| {
+            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
+        };
+        let state = serde_json::to_value(row.state).unwrap_or_default();
+        say(&format!(
+            "{:<10}{:<28}{:<12}{:>12}{:>12}{:>12}",
+            row.run_id,
+            row.name,
+            state.as_str().unwrap_or_default(),
+            row.step,
+            number(row.mean_reward),
+            number(row.best_eval)
+        ));
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,46 @@
+//! `cartridge stop`: ask a run to end.
+
+use cartridge_run::clock::unix_now;
+use cartridge_run::store::{Command, DataDir, Follower, RunId};
+use cartridge_run::{RunError, control, secret};
+
+use super::{DataArgs, say, say_json};
+use crate::exit::Exit;
+
+/// Ask a run to save a checkpoint and end
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name of the run
+    run: RunId,
+    #[command(flatten)]
+    data: DataArgs,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    stop(&args.data.open()?, &args.run)?;
+    if args.json {
+        say_json(&serde_json::json!({ "run_id": args.run, "state": "stopping" }));
+    } else {
+        say(&format!("{} is stopping", args.run));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Writes the signed line that asks the run to stop.
+pub(crate) fn stop(data: &DataDir, id: &RunId) -> anyhow::Result<()> {
+    let dir = data.run(id);
+    dir.manifest().map_err(RunError::from)?;
+    let mut follower = Follower::default();
+    follower.advance(&dir).map_err(RunError::from)?;
+    let state = follower.status.state();
+    if !state.is_active() {
+        return Err(RunError::Ended { id: id.clone(), state }.into());
+    }
+    let key = secret::control_key(data)?;
+    let by = std::env::var("USER").unwrap_or_else(|_| "cli".to_owned());
+    control::issue(&dir, &key, id, follower.status.attempt.max(1), Command::Stop, &by, unix_now())?;
+    Ok(())
+}

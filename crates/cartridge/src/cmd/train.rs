@@ -1,0 +1,279 @@
+//! `cartridge train`: train an agent, with or without a lab.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use cartridge_run::config::Draft;
+use cartridge_run::store::{Follower, News, RunDir, RunId, RunState, RunStatus};
+use cartridge_run::supervisor::HEARTBEAT;
+use cartridge_run::{RunConfig, RunError};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde_json::json;
+use signal_hook::consts::SIGINT;
+
+use super::{DataArgs, launcher, note, say, say_json};
+use crate::cmd::stop::stop;
+use crate::exit::Exit;
+
+/// Train an agent on an environment
+///
+/// The run is an ordinary one: a lab on the same data folder shows it live, and it goes on if
+/// this command is closed. The first Ctrl-C stops the run after a last checkpoint, the second
+/// leaves it to itself.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Id of the environment, such as CartPole-v1
+    env: String,
+    /// The algorithm
+    #[arg(long, default_value = "ppo")]
+    algo: String,
+    /// Environment steps to train for (trainer.total_timesteps)
+    #[arg(long, value_name = "N")]
+    steps: Option<String>,
+    /// The number that decides the whole run (seeds.seed_base)
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Any other setting by its full path, such as trainer.learning_rate=3e-4; a bare key is an
+    /// option of the environment; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Start the run and return at once
+    #[arg(long)]
+    detach: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    /// One JSON object per line, the result last
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result.
+#[derive(Debug, Serialize)]
+struct Report {
+    run_id: RunId,
+    state: RunState,
+    steps: u64,
+    seconds: f64,
+    steps_per_sec: f64,
+    eval_mean: Option<f64>,
+    weights_sha256: Option<String>,
+    checkpoint: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    // Checked before anything is made, so that a misspelt word leaves nothing behind.
+    let config = config(args).map_err(RunError::from)?;
+    let data = args.data.open()?;
+    let interrupts = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&interrupts);
+    let mut signals =
+        signal_hook::iterator::Signals::new([SIGINT]).context("listening for Ctrl-C")?;
+    thread::spawn(move || {
+        signals.forever().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed))
+    });
+
+    let (dir, manifest) = launcher()?.launch(&data, &config)?;
+    if args.detach {
+        if args.json {
+            say_json(&json!({ "run_id": manifest.id }));
+        } else {
+            say(&manifest.id.to_string());
+        }
+        return Ok(Exit::Ok);
+    }
+    note(&format!("{}: {}", manifest.id, manifest.name));
+    let mut watcher = Watcher::new(args, &config, dir);
+    let mut is_stopping = false;
+    loop {
+        let news = watcher.look()?;
+        if watcher.follower.status.state().is_final() {
+            break;
+        }
+        if watcher.silence() > 2 * HEARTBEAT {
+            anyhow::bail!(
+                "the supervisor of {} fell silent; see {}",
+                manifest.id,
+                watcher.dir.path().display()
+            );
+        }
+        match interrupts.load(Ordering::Relaxed) {
+            0 => {}
+            1 if !is_stopping => {
+                is_stopping = true;
+                watcher.bar.suspend(|| {
+                    note("stopping after a last checkpoint; Ctrl-C again leaves the run to itself")
+                });
+                stop(&data, &manifest.id)?;
+            }
+            1 => {}
+            _ => {
+                watcher.bar.abandon();
+                note(&format!(
+                    "{} goes on; end it with `cartridge stop {}`",
+                    manifest.id, manifest.id
+                ));
+                return Ok(Exit::Failed);
+            }
+        }
+        if !news.changed {
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+    watcher.finish(&manifest.id)
+}
+
+fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
+    let mut draft = Draft::new(&args.env, &args.algo)?;
+    for assignment in &args.set {
+        draft.set_text(assignment)?;
+    }
+    if let Some(steps) = &args.steps {
+        // People write 1_000_000 and 1e6.
+        draft.set_text(&format!("trainer.total_timesteps={}", steps.replace(['_', ','], "")))?;
+    }
+    if let Some(seed) = args.seed {
+        draft.set("seeds.seed_base", seed.into())?;
+    }
+    draft.finish()
+}
+
+/// Follows the run's files and shows how it gets on.
+struct Watcher {
+    dir: RunDir,
+    follower: Follower,
+    bar: ProgressBar,
+    json: bool,
+    started: Instant,
+    last_heard: Instant,
+    total: u64,
+}
+
+impl Watcher {
+    fn new(args: &Args, config: &RunConfig, dir: RunDir) -> Self {
+        let total = config.trainer.total_timesteps;
+        let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(total) };
+        let style =
+            ProgressStyle::with_template("{bar:28} {percent:>3}%  {human_pos} steps  {msg}")
+                .expect("the template is fixed")
+                .progress_chars("━╸─");
+        bar.set_style(style);
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self {
+            dir,
+            follower: Follower::default(),
+            bar,
+            json: args.json,
+            started: Instant::now(),
+            last_heard: Instant::now(),
+            total,
+        }
+    }
+
+    fn look(&mut self) -> anyhow::Result<News> {
+        let news = self.follower.advance(&self.dir).map_err(RunError::from)?;
+        if news.supervisor_spoke {
+            self.last_heard = Instant::now();
+        }
+        let status = &self.follower.status;
+        if self.json {
+            for line in &news.metrics {
+                say_json(&json!({ "step": line.step, "metrics": line.values }));
+            }
+        }
+        for (_, line) in &news.events {
+            if line.event.level() != cartridge_run::store::Level::Info {
+                self.bar.suspend(|| note(&line.event.message()));
+            }
+        }
+        self.bar.set_position(status.step.min(self.total));
+        self.bar.set_message(progress(status, self.total));
+        Ok(news)
+    }
+
+    fn silence(&self) -> Duration {
+        self.last_heard.elapsed()
+    }
+
+    /// The result, and whether it is a good one.
+    fn finish(mut self, id: &RunId) -> anyhow::Result<Exit> {
+        // Whatever came between the exit and the last look.
+        self.look()?;
+        let status = &self.follower.status;
+        let seconds = match (status.started_at, status.ended_at) {
+            (Some(start), Some(end)) => end - start,
+            _ => self.started.elapsed().as_secs_f64(),
+        };
+        let state = status.state();
+        let latest =
+            cartridge_run::checkpoint::named(&self.dir, cartridge_run::checkpoint::Alias::Latest);
+        let report = Report {
+            run_id: id.clone(),
+            state,
+            steps: status.step,
+            seconds,
+            steps_per_sec: status.step as f64 / seconds.max(1e-9),
+            eval_mean: status.latest_eval.as_ref().map(|evaluation| evaluation.mean),
+            weights_sha256: status.weights_sha256.clone(),
+            checkpoint: latest
+                .map(|name| self.dir.checkpoints_path().join(name).display().to_string()),
+        };
+        self.bar.finish_and_clear();
+        if self.json {
+            say_json(&report);
+        } else {
+            summarise(&report, status);
+        }
+        Ok(if state == RunState::Failed { Exit::Failed } else { Exit::Ok })
+    }
+}
+
+/// Pace, return and time left, beside the bar.
+fn progress(status: &RunStatus, total: u64) -> String {
+    let mut parts = Vec::new();
+    if let Some(pace) = status.steps_per_sec {
+        parts.push(format!("{:.0}k steps/s", pace / 1e3));
+    }
+    if let Some(reward) = status.mean_reward {
+        parts.push(format!("return {reward:.1}"));
+    }
+    if let Some(evaluation) = &status.latest_eval {
+        parts.push(format!("eval {:.1}", evaluation.mean));
+    }
+    if let Some(pace) = status.steps_per_sec.filter(|pace| *pace > 0.0) {
+        let seconds = total.saturating_sub(status.step) as f64 / pace;
+        parts.push(format!("ETA {}:{:02}", seconds as u64 / 60, seconds as u64 % 60));
+    }
+    parts.join("  ")
+}
+
+fn summarise(report: &Report, status: &RunStatus) {
+    match status.failure() {
+        Some(failure) => {
+            note(&format!("{} failed: {}", report.run_id, failure.message));
+            for line in failure.log {
+                note(&format!("  {line}"));
+            }
+        }
+        None => {
+            let word = if report.state == RunState::Succeeded { "done" } else { "stopped" };
+            say(&format!(
+                "{} {word}: {} steps in {:.1} s, {:.0} steps/s",
+                report.run_id, report.steps, report.seconds, report.steps_per_sec
+            ));
+            if let Some(evaluation) = &status.latest_eval {
+                let [low, high] = evaluation.ci95;
+                say(&format!(
+                    "evaluation: mean {:.1} over {} episodes (95% interval {low:.1} to {high:.1})",
+                    evaluation.mean, evaluation.episodes
+                ));
+            }
+            if let Some(checkpoint) = &report.checkpoint {
+                say(&format!("checkpoint: {checkpoint}"));
+            }
+        }
+    }
+}

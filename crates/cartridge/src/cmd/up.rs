@@ -1,0 +1,163 @@
+//! `cartridge up`: start the lab.
+
+use std::io::IsTerminal as _;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cartridge_run::clock::unix_now;
+use cartridge_run::{Lab, secret};
+use cartridge_server::AppState;
+use cartridge_server::auth::Auth;
+use cartridge_server::feed::Feed;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{DataArgs, VERSION, launcher, note, say};
+use crate::cmd::url::login_url;
+use crate::exit::Exit;
+
+/// Start the lab: web app, API and everything behind them
+///
+/// Prints a URL that logs the browser in, once. Ctrl-C ends the lab; runs that are training go on
+/// and are found again at the next start.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Address to listen on
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", env = "CARTRIDGE_BIND")]
+    bind: IpAddr,
+    /// Port to listen on; 0 takes any free one
+    #[arg(long, default_value_t = 8080, env = "CARTRIDGE_PORT")]
+    port: u16,
+    /// Another host name that the lab answers to, such as the one of a proxy before it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// The token that opens the API, instead of the one in the data folder
+    #[arg(long, hide = true, env = "CARTRIDGE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    start_log();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the event loop")?
+        .block_on(serve(args))
+}
+
+async fn serve(args: &Args) -> anyhow::Result<Exit> {
+    let data = args.data.open()?;
+    let listener = listen(SocketAddr::new(args.bind, args.port)).await?;
+    let lab = Arc::new(Lab::open(data.clone(), launcher()?)?);
+    let token = match args.token.as_deref().map(str::trim) {
+        Some(token) if token.len() < 16 => {
+            anyhow::bail!(
+                "CARTRIDGE_TOKEN is too short to be safe\nhint: use 16 characters or more, or leave it unset"
+            )
+        }
+        Some(token) => token.to_owned(),
+        None => secret::api_token(&data)?,
+    };
+    let port = listener.local_addr().context("reading our own address")?.port();
+    // A wildcard is no address that a browser can open.
+    let host = match args.bind {
+        ip if ip.is_unspecified() => "127.0.0.1".to_owned(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+        ip => ip.to_string(),
+    };
+    let address = format!("http://{host}:{port}");
+    lab.announce(&address)?;
+
+    let feed = Feed::new();
+    let auth = Arc::new(Auth::new(token, args.bind, &args.allow_host));
+    let ticker = feed.start(Arc::clone(&lab));
+    let state = AppState { lab, auth, feed: feed.clone(), version: VERSION };
+    let url = login_url(&address, &secret::new_login_code(&data, unix_now())?);
+    greet(args, &data.path().display().to_string(), &url);
+
+    let server = tokio::spawn(cartridge_server::serve(listener, state));
+    wait_for_signal().await?;
+    note("ending the lab; runs that are training go on");
+    feed.close();
+    // Streams end at once; an answer that is under way gets a moment.
+    _ = tokio::time::timeout(Duration::from_secs(3), server).await;
+    _ = ticker.join();
+    Ok(Exit::Ok)
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => anyhow::anyhow!(
+            "port {0} on {1} is taken by another program\n\
+             hint: end that program, or choose another port: cartridge up --port {2} (0 takes any free one)",
+            address.port(),
+            address.ip(),
+            address.port().saturating_add(1),
+        ),
+        std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
+            "port {} needs special rights\nhint: choose one above 1023: cartridge up --port 8080",
+            address.port()
+        ),
+        std::io::ErrorKind::AddrNotAvailable => anyhow::anyhow!(
+            "this machine has no address {}\nhint: leave --bind out for 127.0.0.1",
+            address.ip()
+        ),
+        _ => anyhow::anyhow!("cannot listen on {address}: {error}"),
+    })
+}
+
+fn greet(args: &Args, data: &str, url: &str) {
+    say(&format!("Cartridge {VERSION} is up, with its data in {data}"));
+    say("");
+    say(&format!("  Open {url}"));
+    say("");
+    say("The link logs one browser in, once; `cartridge url` makes another. Ctrl-C ends the lab.");
+    if !args.bind.is_loopback() {
+        note(&format!(
+            "note: listening on {} beyond this machine; the token is needed for everything",
+            args.bind
+        ));
+    }
+    if args.open && !open_browser(url) {
+        note("note: no browser could be opened; open the link yourself");
+    }
+}
+
+fn open_browser(url: &str) -> bool {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    std::process::Command::new(program)
+        .arg(url)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .is_ok()
+}
+
+async fn wait_for_signal() -> anyhow::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("listening for Ctrl-C")?;
+    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("CARTRIDGE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours)
+        .init();
+}

@@ -1,0 +1,42 @@
+//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict.
+
+use std::io::Write as _;
+use std::process::{ExitCode, Termination};
+
+use cartridge_run::RunError;
+use cartridge_run::store::StoreError;
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Ok = 0,
+    /// It did not work.
+    Failed = 1,
+    /// What was typed makes no sense.
+    Usage = 2,
+    /// What was named does not exist.
+    NotFound = 3,
+    /// It cannot be done now.
+    Conflict = 4,
+}
+
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        ExitCode::from(self as u8)
+    }
+}
+
+/// Tells the user what went wrong and chooses the exit code.
+pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    // Nothing can be done about a closed standard error.
+    _ = writeln!(std::io::stderr(), "error: {error:#}");
+    match error.downcast_ref::<RunError>() {
+        Some(RunError::Config(_) | RunError::Registry(_)) => Exit::Usage,
+        Some(RunError::Store(StoreError::NoSuchRun(_)) | RunError::NoCheckpoint(_)) => {
+            Exit::NotFound
+        }
+        Some(RunError::Ended { .. } | RunError::LabRunning { .. }) => Exit::Conflict,
+        _ => Exit::Failed,
+    }
+}

@@ -1,0 +1,47 @@
+//! The `cartridge` command: one file per sub-command.
+
+mod cmd;
+mod exit;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::Exit;
+
+/// A reinforcement-learning lab in one binary: train an agent, watch it learn, play against it.
+///
+/// Examples:
+///   cartridge up                              start the lab and print its URL
+///   cartridge train CartPole-v1 --algo ppo    train an agent here, with a progress bar
+///   cartridge eval r-7f3k2m --episodes 100    measure what a run has learnt
+#[derive(Debug, Parser)]
+#[command(name = "cartridge", version, verbatim_doc_comment)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Up(cmd::up::Args),
+    Train(cmd::train::Args),
+    Eval(cmd::eval::Args),
+    Runs(cmd::runs::Args),
+    Stop(cmd::stop::Args),
+    Url(cmd::url::Args),
+    Supervise(cmd::supervise::Args),
+    Worker(cmd::worker::Args),
+}
+
+fn main() -> Exit {
+    let outcome = match Cli::parse().command {
+        Command::Up(args) => cmd::up::run(&args),
+        Command::Train(args) => cmd::train::run(&args),
+        Command::Eval(args) => cmd::eval::run(&args),
+        Command::Runs(args) => cmd::runs::run(&args),
+        Command::Stop(args) => cmd::stop::run(&args),
+        Command::Url(args) => cmd::url::run(&args),
+        Command::Supervise(args) => cmd::supervise::run(&args),
+        Command::Worker(args) => cmd::worker::run(&args),
+    };
+    outcome.unwrap_or_else(|error| exit::report(&error))
+}

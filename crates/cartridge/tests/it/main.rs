@@ -1,0 +1,1 @@
+//! Whole-workspace tests, in one binary so that they link once.
