@@ -1,0 +1,67 @@
+# The menu. `make up` starts the lab, `make test` is exactly what CI runs.
+
+CARGO  ?= cargo
+ARGS   ?=
+SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
+WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
+
+.PHONY: up test check rust-check rust-test web-check e2e bless gen dev bench clean
+
+## up: build everything and start the lab (options: make up ARGS="--port 9000")
+up: build
+	target/release/cartridge up $(ARGS)
+
+.PHONY: build
+build: web/build/index.html
+	$(CARGO) build --release --package cartridge
+
+## test: install what the tests need, then run all of them
+test: check rust-test e2e
+
+## check: the quick part: format, lints, types, unit tests of the web app
+check: rust-check web-check
+
+rust-check: web/build/index.html
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+
+rust-test: web/build/index.html
+	command -v cargo-nextest >/dev/null || $(CARGO) install cargo-nextest --locked
+	$(CARGO) nextest run --release --workspace
+
+web-check: web/node_modules/.installed
+	cd web && npm run lint && npm run check && npm run test
+
+## e2e: what a person does, in a real browser, against the real binary
+e2e: build
+	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
+	cd web && npm run e2e
+
+## bless: accept what the snapshots and generated files have become; review the diff like code
+bless: web/build/index.html
+	INSTA_UPDATE=always $(CARGO) nextest run --release --workspace
+	$(MAKE) gen
+
+## gen: TypeScript from the OpenAPI document
+gen: web/node_modules/.installed
+	cd web && npm run gen
+
+## dev: the web app with hot reload, before a lab on port 8080
+dev: web/node_modules/.installed
+	cd web && npm run dev
+
+## bench: the commands behind every published number
+bench: build
+	benches/cartpole.sh
+
+clean:
+	$(CARGO) clean
+	rm -rf web/build web/node_modules web/.svelte-kit
+
+web/node_modules/.installed: web/package-lock.json
+	cd web && npm ci --no-fund --no-audit
+	touch $@
+
+web/build/index.html: web/node_modules/.installed $(WEB)
+	cd web && npm run build
+	touch $@
