@@ -1,0 +1,173 @@
+//! The command line, as a person types it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{cartridge, kill, result, run, text, wait_for};
+
+/// Runs a command that must be refused and compares its exit code and message.
+#[track_caller]
+fn check_refused(args: &[&str], code: i32, message: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), args);
+    assert_eq!(text(&output.stderr).trim(), message);
+    assert_eq!(output.status.code(), Some(code));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is created");
+}
+
+#[test]
+fn unknown_words_are_usage_errors_that_name_the_nearest() {
+    check_refused(
+        &["train", "CartPol-v1"],
+        2,
+        "error: unknown environment `CartPol-v1`; did you mean `CartPole-v1`?",
+    );
+    check_refused(
+        &["train", "CartPole-v1", "--algo", "pp"],
+        2,
+        "error: unknown algorithm `pp`; did you mean `ppo`?",
+    );
+    check_refused(
+        &["train", "CartPole-v1", "--set", "trainer.lerning_rate=1e-3"],
+        2,
+        "error: unknown option `trainer.lerning_rate`; did you mean `trainer.learning_rate`?",
+    );
+    check_refused(
+        &["train", "CartPole-v1", "--set", "sutton_barto_rewards=true"],
+        2,
+        "error: environment `CartPole-v1` has no option `sutton_barto_rewards`; did you mean `sutton_barto_reward`?",
+    );
+    check_refused(
+        &["train", "CartPole-v1", "--steps", "12"],
+        2,
+        "error: `trainer.total_timesteps`: 12 is not between 5000 and 1000000000",
+    );
+}
+
+#[test]
+fn what_does_not_exist_is_not_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [&["eval", "r-000000"][..], &["stop", "r-000000"][..]] {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).trim(), "error: there is no run `r-000000`");
+    }
+}
+
+#[test]
+fn help_shows_the_options() {
+    let help = |args: &[&str]| text(&cartridge(args).output().unwrap().stdout);
+    insta::assert_snapshot!("help", help(&["--help"]));
+    insta::assert_snapshot!("help_up", help(&["up", "--help"]));
+    insta::assert_snapshot!("help_train", help(&["train", "--help"]));
+}
+
+#[test]
+fn a_run_without_a_lab_learns_and_repeats_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = || {
+        let args =
+            ["train", "CartPole-v1", "--algo", "ppo", "--steps", "40_000", "--seed", "7", "--json"];
+        let output = run(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        result(&output)
+    };
+    let report = train();
+    assert_eq!(
+        (report["state"].as_str(), report["steps"].as_u64()),
+        (Some("succeeded"), Some(40_960))
+    );
+    assert!(report["eval_mean"].as_f64().unwrap() >= 300.0, "{report}");
+    assert!(Path::new(report["checkpoint"].as_str().unwrap()).join("weights.safetensors").exists());
+    assert_eq!(train()["weights_sha256"], report["weights_sha256"]);
+
+    let id = report["run_id"].as_str().unwrap();
+    let eval = run(folder.path(), &["eval", id, "--episodes", "20", "--json"]);
+    let eval = result(&eval);
+    let returns = eval["returns"].as_array().unwrap();
+    let mean = returns.iter().map(|value| value.as_f64().unwrap()).sum::<f64>() / 20.0;
+    assert_eq!(returns.len(), 20);
+    assert!((eval["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+    let listed = text(&run(folder.path(), &["runs"]).stdout);
+    assert!(listed.contains(id) && listed.contains("succeeded"), "{listed}");
+}
+
+#[test]
+fn ctrl_c_stops_the_run_after_a_last_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = cartridge(&["train", "CartPole-v1", "--steps", "1e9", "--json"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let runs = folder.path().join("data/runs");
+    wait_for("the first metrics", || {
+        let run = fs::read_dir(&runs).ok()?.next()?.ok()?.path();
+        fs::metadata(run.join("metrics.jsonl")).ok().filter(|metadata| metadata.len() > 0)
+    });
+    kill("-INT", child.id().into());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let report = result(&output);
+    assert_eq!(report["state"], "terminated");
+    let checkpoint = report["checkpoint"].as_str().unwrap();
+    assert!(
+        checkpoint.ends_with(&format!("step_{:09}", report["steps"].as_u64().unwrap())),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_said_at_start() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data"), "a file").unwrap();
+    let output = run(folder.path(), &["up", "--port", "0"]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("cannot write to the data folder") && message.contains("hint: "),
+        "{message}"
+    );
+
+    let output = run(folder.path(), &["up", "--port", "0", "--data", "/proc/data"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("cannot write to the data folder"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_full_disk_is_said_at_start() {
+    let folder = tempfile::tempdir().unwrap();
+    // A disk of one page, in a name space of its own; where that is not allowed there is no test.
+    let script = format!(
+        "mount -t tmpfs -o size=16k none {0} && exec {1} up --port 0 --data {0}",
+        folder.path().display(),
+        env!("CARGO_BIN_EXE_cartridge"),
+    );
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .output();
+    let Ok(output) = output else { return };
+    let message = text(&output.stderr);
+    if message.contains("unshare") || message.contains("mount:") {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("the disk is full; free some space"), "{message}");
+}
+
+#[test]
+fn the_token_is_made_at_the_first_start_and_only_the_owner_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = crate::support::LabProcess::start(folder.path(), 0);
+    let mode = fs::metadata(folder.path().join("token")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(lab.interrupt(), Some(0), "Ctrl-C ends it cleanly");
+}

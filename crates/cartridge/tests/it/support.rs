@@ -1,0 +1,188 @@
+//! The real binary, started and stopped.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A command of the binary under test.
+pub(crate) fn cartridge(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cartridge"));
+    command
+        .args(args)
+        .env_remove("CARTRIDGE_TOKEN")
+        .env_remove("CARTRIDGE_DATA")
+        .env("NO_COLOR", "1");
+    command
+}
+
+/// Runs a command to its end in `folder`.
+pub(crate) fn run(folder: &Path, args: &[&str]) -> Output {
+    cartridge(args).current_dir(folder).output().unwrap()
+}
+
+/// What a command printed.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The last line of standard output, as JSON.
+pub(crate) fn result(output: &Output) -> Value {
+    let stdout = text(&output.stdout);
+    let line =
+        stdout.lines().last().unwrap_or_else(|| panic!("no result: {}", text(&output.stderr)));
+    serde_json::from_str(line).unwrap()
+}
+
+/// Looks until `look` finds something; a minute is far more than anything here takes.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited a minute for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a process is there.
+pub(crate) fn is_alive(pid: u64) -> bool {
+    // A zombie is there for its parent only.
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    })
+}
+
+/// Sends a signal to a process.
+pub(crate) fn kill(signal: &str, pid: u64) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+/// A lab that is up, ended when it is dropped.
+pub(crate) struct LabProcess {
+    child: Child,
+    pub(crate) address: String,
+    pub(crate) login_url: String,
+    data: PathBuf,
+}
+
+impl LabProcess {
+    /// Starts the lab on `port`, or any free one for 0.
+    pub(crate) fn start(data: &Path, port: u16) -> Self {
+        let mut child = cartridge(&["up", "--port", &port.to_string(), "--data"])
+            .arg(data)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let login_url = stdout
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.split_once("Open ")?.1.trim().to_owned()))
+            .expect("the lab prints its URL");
+        let address = login_url.split("/login").next().unwrap().to_owned();
+        Self { child, address, login_url, data: data.to_owned() }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.rsplit(':').next().unwrap().parse().unwrap()
+    }
+
+    fn token(&self) -> String {
+        std::fs::read_to_string(self.data.join("token")).unwrap().trim().to_owned()
+    }
+
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
+        let request = agent()
+            .get(format!("{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token()));
+        let mut response = request.call().unwrap();
+        (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let request = agent()
+            .post(format!("{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token()));
+        let mut response = request.send_json(body).unwrap();
+        (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
+    }
+
+    /// The messages of the live feed, each with its number, for as long as they are asked for.
+    pub(crate) fn stream(
+        &self,
+        last_event_id: Option<u64>,
+    ) -> impl Iterator<Item = (u64, Value)> + use<> {
+        let mut request = agent()
+            .get(format!("{}/api/stream", self.address))
+            .header("authorization", format!("Bearer {}", self.token()));
+        if let Some(id) = last_event_id {
+            request = request.header("last-event-id", id.to_string());
+        }
+        let reader = BufReader::new(request.call().unwrap().into_body().into_reader());
+        let mut id = 0;
+        reader.lines().map_while(Result::ok).filter_map(move |line| {
+            if let Some(number) = line.strip_prefix("id: ") {
+                id = number.parse().unwrap();
+            }
+            Some((id, serde_json::from_str(line.strip_prefix("data: ")?).unwrap()))
+        })
+    }
+
+    /// Starts a run and returns its name.
+    pub(crate) fn start_run(&self, body: &Value) -> String {
+        let (status, run) = self.post("/api/runs", body);
+        assert_eq!(status, 201, "{run}");
+        run["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the run satisfies `is_so`.
+    #[track_caller]
+    pub(crate) fn wait_for_run(
+        &self,
+        id: &str,
+        what: &str,
+        is_so: impl Fn(&Value) -> bool,
+    ) -> Value {
+        wait_for(what, || Some(self.get(&format!("/api/runs/{id}")).1).filter(&is_so))
+    }
+
+    /// Ends the lab as Ctrl-C does and returns its exit code.
+    pub(crate) fn interrupt(mut self) -> Option<i32> {
+        kill("-INT", self.child.id().into());
+        self.child.wait().unwrap().code()
+    }
+
+    /// Ends the lab without warning.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for LabProcess {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+/// A client that takes any status for an answer.
+pub(crate) fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into()
+}
+
+/// The process ids that a run's supervisor recorded: its own and the trainer's.
+pub(crate) fn pids(data: &Path, id: &str) -> (u64, u64) {
+    wait_for("the supervisor to start", || {
+        let text =
+            std::fs::read_to_string(data.join("runs").join(id).join("supervisor.jsonl")).ok()?;
+        let line: Value = serde_json::from_str(text.lines().next()?).ok()?;
+        Some((line["supervisor_pid"].as_u64()?, line["trainer_pid"].as_u64()?))
+    })
+}
