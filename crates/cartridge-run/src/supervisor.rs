@@ -75,7 +75,7 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path) -> Result<()> {
     let mut delivery =
         Delivery::new(data, id, journal.attempt, child.stdin.take().expect("it is piped"))?;
     let status = watch(child, &mut journal, &mut delivery, &dir)?;
-    drain(readers);
+    drain(&readers);
     let log = lock(&log).last_lines.iter().cloned().collect();
     journal.write(SupervisorEvent::Exited { code: status.code(), signal: status.signal(), log })
 }
@@ -181,7 +181,7 @@ fn copy_lines(output: impl Read + Send + 'static, log: Arc<Mutex<Log>>) -> JoinH
     })
 }
 
-fn drain(readers: [JoinHandle<()>; 2]) {
+fn drain(readers: &[JoinHandle<()>]) {
     let deadline = Instant::now() + DRAIN;
     while readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(5));

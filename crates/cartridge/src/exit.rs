@@ -29,8 +29,15 @@ impl Termination for Exit {
 
 /// Tells the user what went wrong and chooses the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    let mut message = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Most of our messages quote their cause already.
+        if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
     // Nothing can be done about a closed standard error.
-    _ = writeln!(std::io::stderr(), "error: {error:#}");
+    _ = writeln!(std::io::stderr(), "error: {message}");
     match error.downcast_ref::<RunError>() {
         Some(RunError::Config(_) | RunError::Registry(_)) => Exit::Usage,
         Some(RunError::Store(StoreError::NoSuchRun(_)) | RunError::NoCheckpoint(_)) => {

@@ -1,5 +1,7 @@
 //! Whole-workspace tests, in one binary so that they link once.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 mod cli;
 mod lab;
 mod layering;
