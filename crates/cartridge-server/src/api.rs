@@ -6,3 +6,4 @@ pub mod login;
 pub mod play;
 pub mod runs;
 pub mod stream;
+pub mod telemetry;

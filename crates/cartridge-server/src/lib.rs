@@ -93,6 +93,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::lab::router())
         .merge(api::environments::router())
         .merge(api::runs::router())
+        .merge(api::telemetry::router())
         .merge(api::stream::router())
         .merge(api::play::router())
         .merge(api::login::router())

@@ -21,7 +21,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::AppState;
-use crate::api::runs::{Entry, Episode, Evaluation, Run, episode_rows, parse_id};
+use crate::api::runs::{Evaluation, Run, parse_id};
+use crate::api::telemetry::{Entry, Episode, episode_rows};
 use crate::error::{ApiError, Problem};
 use crate::extract::Query;
 

@@ -60,19 +60,19 @@ fn check(
 
 #[test]
 fn the_life_of_a_run() {
-    let training = event(Event::TrainingStarted { total_timesteps: 100 });
+    let training = [event(Event::TrainingStarted { total_timesteps: 100 })];
     check(&[], &[], &[], RunState::Queued);
     check(&[], &[started()], &[], RunState::Starting);
-    check(&[training.clone()], &[started()], &[], RunState::Running);
-    check(&[training.clone()], &[started()], &[stop()], RunState::Stopping);
-    let completed = [training.clone(), done(DoneReason::Completed)];
+    check(&training, &[started()], &[], RunState::Running);
+    check(&training, &[started()], &[stop()], RunState::Stopping);
+    let completed = [training[0].clone(), done(DoneReason::Completed)];
     check(&completed, &[started()], &[], RunState::Running);
     check(&completed, &[started(), exited(Some(0), None)], &[], RunState::Succeeded);
-    let stopped = [training.clone(), done(DoneReason::Stopped)];
+    let stopped = [training[0].clone(), done(DoneReason::Stopped)];
     check(&stopped, &[started(), exited(Some(0), None)], &[stop()], RunState::Terminated);
-    check(&[training.clone()], &[started(), exited(Some(1), None)], &[], RunState::Failed);
-    check(&[training.clone()], &[started(), exited(None, Some(9))], &[stop()], RunState::Failed);
-    check(&[training], &[started(), exited(Some(0), None)], &[], RunState::Failed);
+    check(&training, &[started(), exited(Some(1), None)], &[], RunState::Failed);
+    check(&training, &[started(), exited(None, Some(9))], &[stop()], RunState::Failed);
+    check(&training, &[started(), exited(Some(0), None)], &[], RunState::Failed);
 }
 
 #[test]

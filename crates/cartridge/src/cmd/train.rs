@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut signals =
         signal_hook::iterator::Signals::new([SIGINT]).context("listening for Ctrl-C")?;
     thread::spawn(move || {
-        signals.forever().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed))
+        signals.forever().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed));
     });
 
     let (dir, manifest) = launcher()?.launch(&data, &config)?;
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             1 if !is_stopping => {
                 is_stopping = true;
                 watcher.bar.suspend(|| {
-                    note("stopping after a last checkpoint; Ctrl-C again leaves the run to itself")
+                    note("stopping after a last checkpoint; Ctrl-C again leaves the run to itself");
                 });
                 stop(&data, &manifest.id)?;
             }

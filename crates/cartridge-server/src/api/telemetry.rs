@@ -1,0 +1,349 @@
+//! `/api/runs/{id}/...`: what a run has recorded: metrics, episodes, events, log, and pictures.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use cartridge_run::store;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::AppState;
+use crate::api::environments::{Preview, PreviewPolicy, PreviewQuery};
+use crate::api::runs::parse_id;
+use crate::error::{ApiError, Problem};
+use crate::extract::Query;
+
+/// The metrics of a run as columns.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Metrics {
+    /// The run.
+    pub run_id: String,
+    /// The newest row that the series cover: rows after it come by the live feed.
+    pub last_row: u64,
+    /// One series per metric.
+    pub series: Vec<Series>,
+}
+
+/// One metric over time.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Series {
+    /// Name of the metric.
+    pub key: String,
+    /// The name for people.
+    pub label: String,
+    /// Environment steps.
+    pub step: Vec<u64>,
+    /// Unix seconds.
+    pub t: Vec<f64>,
+    /// Values; none where one was not finite.
+    pub value: Vec<Option<f64>>,
+}
+
+/// Which metrics.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct MetricsQuery {
+    /// Names, separated by commas; all when left out.
+    keys: Option<String>,
+    /// About how many points of each, at most 10,000. Spikes survive.
+    #[serde(default = "default_points")]
+    #[param(required = false, minimum = 2, maximum = 10000)]
+    points: usize,
+}
+
+fn default_points() -> usize {
+    1000
+}
+
+/// How much of a tail.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct TailQuery {
+    /// How many, at most 10,000.
+    #[serde(default = "default_tail")]
+    #[param(required = false, minimum = 1, maximum = 10000)]
+    tail: usize,
+}
+
+fn default_tail() -> usize {
+    100
+}
+
+/// The newest episodes of a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EpisodeTail {
+    /// The run.
+    pub run_id: String,
+    /// Episodes that have ended in all.
+    pub total: u64,
+    /// The episodes, oldest first.
+    pub episodes: Vec<Episode>,
+}
+
+/// An episode that has ended.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Episode {
+    /// Its number in the run, from 1.
+    pub episode: u64,
+    /// Sum of its rewards.
+    pub reward: f64,
+    /// Its steps.
+    pub length: u32,
+    /// Environment steps of the run at its end.
+    pub timestep: u64,
+    /// The number that was given to `reset`.
+    pub seed: u64,
+    /// Whether the task itself ended; otherwise the episode was cut short.
+    pub terminated: bool,
+}
+
+/// Columns as rows.
+pub fn episode_rows(columns: &store::Episodes) -> Vec<Episode> {
+    (0..columns.len().unwrap_or(0))
+        .map(|idx| Episode {
+            episode: columns.episode[idx],
+            reward: columns.reward[idx],
+            length: columns.length[idx],
+            timestep: columns.timestep[idx],
+            seed: columns.seed[idx],
+            terminated: columns.terminated[idx],
+        })
+        .collect()
+}
+
+/// The newest events of a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EventLog {
+    /// The run.
+    pub run_id: String,
+    /// The events, oldest first.
+    pub events: Vec<Entry>,
+}
+
+/// A line of the event log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Entry {
+    /// Its number in the run, from 1.
+    pub seq: u64,
+    /// Unix seconds.
+    pub t: f64,
+    /// What happened, as a word.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// How serious it is.
+    pub level: Level,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// Environment steps so far, where they are known.
+    #[schema(required)]
+    pub step: Option<u64>,
+}
+
+/// How serious an event is.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = EventLevel)]
+pub enum Level {
+    /// The ordinary course of things.
+    Info,
+    /// A person should look.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+impl Entry {
+    /// The entry for the event with number `seq`.
+    pub fn new(seq: u64, line: &store::EventLine) -> Self {
+        let tagged = serde_json::to_value(&line.event).unwrap_or_default();
+        Self {
+            seq,
+            t: line.t,
+            kind: tagged["type"].as_str().unwrap_or_default().to_owned(),
+            level: match line.event.level() {
+                store::Level::Info => Level::Info,
+                store::Level::Warning => Level::Warning,
+                store::Level::Error => Level::Error,
+            },
+            message: line.event.message(),
+            step: line.event.step(),
+        }
+    }
+}
+
+/// The end of what a run's trainer printed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogTail {
+    /// The run.
+    pub run_id: String,
+    /// The lines, oldest first.
+    pub lines: Vec<String>,
+    /// Whether there are more before them.
+    pub truncated: bool,
+}
+
+/// Show the metrics of a run, for charts.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/metrics",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), MetricsQuery),
+    responses(
+        (status = 200, body = Metrics),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn show_metrics(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<MetricsQuery>,
+) -> Result<Json<Metrics>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let (last_row, series) = state
+        .ask(move |lab| {
+            let keys: Vec<&str> =
+                query.keys.as_deref().map(|keys| keys.split(',').collect()).unwrap_or_default();
+            lab.series(&id, &keys, query.points.clamp(2, 10_000))
+        })
+        .await?;
+    let series = series
+        .into_iter()
+        .map(|store::SeriesPoints { key, step, t, value }| Series {
+            label: cartridge_run::metric_label(&key).to_owned(),
+            key,
+            step,
+            t,
+            value,
+        })
+        .collect();
+    Ok(Json(Metrics { run_id, last_row, series }))
+}
+
+/// Show the newest episodes of a run.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/episodes",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), TailQuery),
+    responses(
+        (status = 200, body = EpisodeTail),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn list_episodes(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<TailQuery>,
+) -> Result<Json<EpisodeTail>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let columns = state.ask(move |lab| lab.episodes(&id, query.tail.clamp(1, 10_000))).await?;
+    let total = columns.episode.last().copied().unwrap_or(0);
+    Ok(Json(EpisodeTail { run_id, total, episodes: episode_rows(&columns) }))
+}
+
+/// How many events.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct EventsQuery {
+    /// How many, at most 10,000.
+    #[serde(default = "default_events")]
+    #[param(required = false, minimum = 1, maximum = 10000)]
+    limit: usize,
+}
+
+fn default_events() -> usize {
+    200
+}
+
+/// Show the event log of a run.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/events",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), EventsQuery),
+    responses(
+        (status = 200, body = EventLog),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn list_events(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<EventsQuery>,
+) -> Result<Json<EventLog>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let events = state.ask(move |lab| lab.events(&id, query.limit.clamp(1, 10_000))).await?;
+    Ok(Json(EventLog {
+        run_id,
+        events: events.iter().map(|(seq, line)| Entry::new(*seq, line)).collect(),
+    }))
+}
+
+/// Show the end of what a run's trainer printed.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/log",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), TailQuery),
+    responses(
+        (status = 200, body = LogTail),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn show_log(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<TailQuery>,
+) -> Result<Json<LogTail>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let (lines, truncated) =
+        state.ask(move |lab| lab.log(&id, query.tail.clamp(1, 10_000))).await?;
+    Ok(Json(LogTail { run_id, lines, truncated }))
+}
+
+/// Play one episode with the newest checkpoint of a run, as pictures.
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/preview",
+    tag = "runs",
+    params(("id" = String, Path, description = "Name of the run"), PreviewQuery),
+    responses(
+        (status = 200, body = Preview),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+    ),
+)]
+async fn preview_run(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<PreviewQuery>,
+) -> Result<Json<Preview>, ApiError> {
+    let id = parse_id(&id)?;
+    let run_id = id.to_string();
+    let (step, preview) = state.ask(move |lab| lab.preview_run(&id, query.seed)).await?;
+    Ok(Json(Preview::new(preview, PreviewPolicy::Checkpoint { run_id, step })))
+}
+
+/// The routes of this file.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(show_metrics))
+        .routes(routes!(list_episodes))
+        .routes(routes!(list_events))
+        .routes(routes!(show_log))
+        .routes(routes!(preview_run))
+}
