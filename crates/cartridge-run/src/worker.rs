@@ -5,14 +5,14 @@
 //! standard input closes, the supervisor is gone: the worker saves what it has and ends.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead as _, Write as _};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cartridge_games::registry::make_env;
 use cartridge_learn::metric::Metric;
-use cartridge_learn::ppo::{EpisodeEnd, Ppo};
+use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
     Command, ControlLine, DataDir, DoneReason, Episodes, Event, EventLine, MetricLine, RunDir,
@@ -27,6 +27,9 @@ use crate::evaluation::evaluate;
 
 /// Metrics are durable at the latest after this time; events are at once.
 const GROUP_COMMIT: Duration = Duration::from_millis(1000);
+
+/// The log gets a line this often.
+const LOG_EVERY: Duration = Duration::from_secs(1);
 
 /// How far below other programs the training stands, so that the machine stays usable.
 const NICENESS: i32 = 5;
@@ -65,6 +68,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
         let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
         journal.metrics(update.step, scalars, &update.episodes)?;
+        journal.log(&update, fps);
         if let Some((metric, value)) = update.scalars.iter().find(|(_, value)| !value.is_finite()) {
             let message = format!(
                 "{} became {value} at step {}; try a lower learning rate",
@@ -145,6 +149,12 @@ fn save(journal: &mut Journal, dir: &RunDir, config: &RunConfig, ppo: &Ppo) -> R
     Ok(name)
 }
 
+/// Prints a line for the log, which the supervisor keeps. A reader that is gone is no error here:
+/// the worker hears of that by its standard input.
+fn print(line: &str) {
+    _ = writeln!(io::stdout(), "{line}");
+}
+
 /// Reads control lines in the background; the channel closes with standard input.
 fn listen() -> Receiver<ControlLine> {
     let (sender, receiver) = mpsc::channel();
@@ -206,7 +216,9 @@ struct Journal {
     events: Appender,
     metrics: Appender,
     n_rows: u64,
+    n_updates: u64,
     last_sync: Instant,
+    last_log: Option<Instant>,
     last_checkpoint: Option<(u64, String)>,
 }
 
@@ -217,7 +229,9 @@ impl Journal {
             events: Appender::open(dir.events_path())?,
             metrics: Appender::open(dir.metrics_path())?,
             n_rows: 0,
+            n_updates: 0,
             last_sync: Instant::now(),
+            last_log: None,
             last_checkpoint: None,
         })
     }
@@ -226,8 +240,29 @@ impl Journal {
     fn event(&mut self, event: Event) -> Result<()> {
         self.metrics.sync()?;
         self.last_sync = Instant::now();
+        print(&event.message());
         self.events.append(&EventLine { attempt: self.attempt, t: unix_now(), event })?;
         Ok(self.events.sync()?)
+    }
+
+    /// Says how the training gets on, in a line of the log.
+    fn log(&mut self, update: &Update, fps: f64) {
+        self.n_updates += 1;
+        if self.last_log.is_some_and(|last| last.elapsed() < LOG_EVERY) {
+            return;
+        }
+        self.last_log = Some(Instant::now());
+        let value = |wanted: Metric| {
+            update.scalars.iter().find(|(metric, _)| *metric == wanted).map(|(_, value)| *value)
+        };
+        let mut line = format!("update {}  step {}", self.n_updates, update.step);
+        if let Some(reward) = value(Metric::EpisodeReward) {
+            line += &format!("  return {reward:.1}");
+        }
+        if let Some(kl) = value(Metric::ApproxKl) {
+            line += &format!("  kl {kl:.4}");
+        }
+        print(&format!("{line}  {fps:.0} steps/s"));
     }
 
     /// Records a row of metrics and the episodes that ended.
