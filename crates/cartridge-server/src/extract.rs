@@ -1,4 +1,4 @@
-//! Request bodies and queries, with problems that point at the field.
+//! Request bodies, queries and path parameters, with problems that point at the field.
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
@@ -55,6 +55,21 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         let query = axum::extract::Query::<T>::try_from_uri(&parts.uri)
             .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
         Ok(Self(query.0))
+    }
+}
+
+/// A parameter in the path of the address.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = axum::extract::Path::<T>::from_request_parts(parts, state)
+            .await
+            .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
+        Ok(Self(path.0))
     }
 }
 

@@ -302,6 +302,7 @@ async fn malformed_requests_are_problems_with_a_pointer() {
     );
     check_problem(lab.ask("GET", "/api/nothing", None).await, (404, "no_such_route", &[]));
     check_problem(lab.ask("DELETE", "/api/runs", None).await, (405, "method_not_allowed", &[]));
+    check_problem(lab.ask("GET", "/api/runs/%ff", None).await, (400, "malformed", &[]));
     check_problem(lab.ask("GET", "/api/runs?limit=many", None).await, (400, "malformed", &[]));
     check_problem(lab.ask("GET", "/api/runs?cursor=x", None).await, (400, "malformed", &[]));
 }

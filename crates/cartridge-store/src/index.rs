@@ -119,8 +119,19 @@ pub struct SeriesPoints {
 }
 
 impl Index {
-    /// Opens the index of a data folder, making it if needed.
+    /// Opens the index of a data folder, making it if needed. A damaged one is made anew, which
+    /// loses nothing: everything in it is also in the files.
     pub fn open(data: &DataDir) -> Result<Self> {
+        match Self::open_as_it_is(data) {
+            Err(StoreError::Index(error)) if is_damage(&error) => {
+                remove_database(&data.index_path())?;
+                Self::open_as_it_is(data)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_as_it_is(data: &DataDir) -> Result<Self> {
         let path = data.index_path();
         let index = Self { connection: connect(&path)? };
         match index.format()? {
@@ -129,11 +140,10 @@ impl Index {
             found if found > FORMAT => {
                 return Err(StoreError::NewerFormat { path, found, known: FORMAT });
             }
-            // Everything in it is also in the files.
             _ => {
                 drop(index);
                 remove_database(&path)?;
-                return Self::open(data);
+                return Self::open_as_it_is(data);
             }
         }
         index
@@ -413,6 +423,11 @@ fn connect(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt))
 }
 
 fn remove_database(path: &Path) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `/api/environments`: what an agent can be trained on.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use cartridge_games::env::{ActionSpace, EnvSpec};
 use cartridge_games::registry;
 use cartridge_games::scene::Scene;
@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::AppState;
 use crate::error::{ApiError, Problem};
-use crate::extract::Query;
+use crate::extract::{Path, Query};
 
 /// The environments.
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,7 +1,7 @@
 //! `/api/games` and `/api/play`: games of people against named opponents.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use cartridge_games::game::{Spot as GameSpot, Turn as GameTurn};
 use cartridge_games::registry;
@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use crate::AppState;
 use crate::api::runs::parse_id;
 use crate::error::{ApiError, Problem};
-use crate::extract::{Body, Query};
+use crate::extract::{Body, Path, Query};
 use crate::time::rfc3339;
 
 /// The games.

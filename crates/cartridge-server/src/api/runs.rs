@@ -1,7 +1,7 @@
 //! `/api/runs`: training runs, past and present.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use cartridge_games::registry;
 use cartridge_run::config::{ConfigError, Draft};
@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use crate::AppState;
 use crate::error::{ApiError, Problem};
-use crate::extract::{Body, Query};
+use crate::extract::{Body, Path, Query};
 use crate::time::rfc3339;
 
 /// A training run.

@@ -1,7 +1,7 @@
 //! `/api/runs/{id}/...`: what a run has recorded: metrics, episodes, events, log, and pictures.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use cartridge_run::store;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -12,7 +12,7 @@ use crate::AppState;
 use crate::api::environments::{Preview, PreviewPolicy, PreviewQuery};
 use crate::api::runs::parse_id;
 use crate::error::{ApiError, Problem};
-use crate::extract::Query;
+use crate::extract::{Path, Query};
 
 /// The metrics of a run as columns.
 #[derive(Debug, Serialize, ToSchema)]

@@ -175,3 +175,13 @@ fn a_newer_index_is_refused() {
     drop(index);
     assert!(matches!(Index::open(&fixture.data), Err(StoreError::NewerFormat { found: 99, .. })));
 }
+
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let fixture = Fixture::new();
+    let (_, id) = fixture.run(RunKind::Train, 1.0);
+    fs::write(fixture.data.index_path(), "this is no database".repeat(1000)).unwrap();
+    let mut index = Index::open(&fixture.data).unwrap();
+    index.ingest(&fixture.data, &id).unwrap();
+    assert_eq!(index.known().unwrap(), [id].into());
+}
