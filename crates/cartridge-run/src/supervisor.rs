@@ -91,7 +91,8 @@ fn watch(
     let (ended, exit) = mpsc::channel();
     thread::spawn(move || _ = ended.send(child.wait()));
     let mut usage = Usage::new(pid);
-    let mut last_beat = Instant::now();
+    // The first beat comes early, so that a short run has a sample too.
+    let mut next_beat = Instant::now() + HEARTBEAT / 5;
     loop {
         match exit.recv_timeout(CONTROL_POLL) {
             Ok(status) => {
@@ -103,8 +104,8 @@ fn watch(
         for (control, reason) in delivery.deliver(dir)? {
             journal.write(SupervisorEvent::ControlRefused { control, reason })?;
         }
-        if last_beat.elapsed() >= HEARTBEAT {
-            last_beat = Instant::now();
+        if Instant::now() >= next_beat {
+            next_beat += HEARTBEAT;
             let (cpu_percent, rss_bytes) = usage.sample();
             journal.write(SupervisorEvent::Heartbeat { cpu_percent, rss_bytes })?;
         }
