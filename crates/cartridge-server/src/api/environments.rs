@@ -81,6 +81,7 @@ impl From<&'static EnvSpec> for Environment {
 
 /// Which episode to show.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewQuery {
     /// Chooses the episode.

@@ -18,6 +18,7 @@ use crate::extract::{Body, Query};
 
 /// A one-time code.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct LoginLink {
     /// The code in the URL that the lab printed.
     code: Option<String>,

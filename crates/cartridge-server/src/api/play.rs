@@ -276,6 +276,7 @@ impl From<play::Play> for PlaySummary {
 
 /// How many games.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct PlaysQuery {
     /// How many, at most 100.

@@ -277,6 +277,7 @@ pub struct RunPage {
 
 /// Which page of runs.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct PageQuery {
     /// How many, at most 500.

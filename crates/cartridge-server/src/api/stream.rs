@@ -150,6 +150,7 @@ const PAGE: usize = 256;
 
 /// What to stream.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct StreamQuery {
     /// Only these runs, separated by commas; all when left out.

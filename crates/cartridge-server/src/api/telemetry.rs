@@ -42,6 +42,7 @@ pub struct Series {
 
 /// Which metrics.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct MetricsQuery {
     /// Names, separated by commas; all when left out.
@@ -58,6 +59,7 @@ fn default_points() -> usize {
 
 /// How much of a tail.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct TailQuery {
     /// How many, at most 10,000.
@@ -250,6 +252,7 @@ async fn list_episodes(
 
 /// How many events.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct EventsQuery {
     /// How many, at most 10,000.
