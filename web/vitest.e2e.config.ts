@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** Browser tests against the real binary: one at a time, in order, with time to train. */
+export default defineConfig({
+  test: {
+    include: ['tests/**/*.e2e.ts'],
+    environment: 'node',
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+    maxWorkers: 1,
+    fileParallelism: false,
+    sequence: { concurrent: false },
+  },
+});
