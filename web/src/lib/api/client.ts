@@ -1,0 +1,138 @@
+/** A typed door to the REST API: paths, parameters, bodies and answers come from `schema.ts`. */
+import { redirect } from '@sveltejs/kit';
+import { goto } from '$app/navigation';
+import { query, urls } from '$lib/urls';
+
+import type { paths } from './schema';
+import type { Problem } from './types';
+
+type Method = 'get' | 'post';
+type PathsWith<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
+}[keyof paths];
+type Operation<P extends keyof paths, M extends Method> = NonNullable<paths[P][M & keyof paths[P]]>;
+
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
+type Answer<O> = O extends { responses: infer R } ? Json<R[keyof R & (200 | 201 | 202)]> : never;
+type Part<O, K extends 'path' | 'query'> = O extends { parameters: { [_ in K]?: infer T } }
+  ? NonNullable<T>
+  : never;
+type Body<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? B : never;
+
+type Field<K extends string, T> = [T] extends [never] ? unknown : { [_ in K]: T };
+type Optional<K extends string, T> = [T] extends [never] ? unknown : { [_ in K]?: T };
+type Options<O> = Field<'path', Part<O, 'path'>> &
+  Optional<'query', Part<O, 'query'>> &
+  Field<'body', Body<O>> & { fetch?: typeof fetch; signal?: AbortSignal };
+
+/** A failed request, with the server's problem document. */
+export class ApiProblem extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.title);
+    this.name = 'ApiProblem';
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+
+  /** The complaint about one field of the request body, such as `/learning_rate`. */
+  at(pointer: string): string | undefined {
+    return this.problem.errors?.find((error) => error.pointer === pointer)?.detail;
+  }
+}
+
+export const api = {
+  get: <P extends PathsWith<'get'>>(path: P, options: Options<Operation<P, 'get'>>) =>
+    request('GET', path, options) as Promise<Answer<Operation<P, 'get'>>>,
+  post: <P extends PathsWith<'post'>>(path: P, options: Options<Operation<P, 'post'>>) =>
+    request('POST', path, options) as Promise<Answer<Operation<P, 'post'>>>,
+};
+
+interface AnyOptions {
+  path?: Record<string, string | number>;
+  query?: Record<string, string | number | boolean | null | undefined>;
+  body?: unknown;
+  /** Given by `load` functions, and only by them. */
+  fetch?: typeof fetch;
+  signal?: AbortSignal;
+}
+
+async function request(method: string, template: string, given: unknown): Promise<unknown> {
+  const options = given as AnyOptions;
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(options.path?.[name])),
+  );
+  let response: Response;
+  try {
+    response = await (options.fetch ?? fetch)(path + query(options.query), {
+      method,
+      signal: options.signal ?? null,
+      headers: { accept: 'application/json' },
+      ...(options.body === undefined
+        ? {}
+        : {
+            body: JSON.stringify(options.body),
+            headers: { accept: 'application/json', 'content-type': 'application/json' },
+          }),
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ApiProblem(unreachable());
+  }
+  if (response.ok) return response.status === 204 ? undefined : await response.json();
+  const problem = await readProblem(response);
+  if (problem.status === 401 && template !== '/api/login')
+    await toLogin(options.fetch !== undefined);
+  throw new ApiProblem(problem);
+}
+
+async function readProblem(response: Response): Promise<Problem> {
+  try {
+    const problem = (await response.json()) as Problem;
+    if (typeof problem.title === 'string') return { ...problem, status: response.status };
+  } catch {
+    // Not JSON: a proxy or a crash answered. The status says what we know.
+  }
+  return {
+    type: 'about:blank',
+    title: `The lab answered ${response.status}`,
+    status: response.status,
+    detail: response.statusText,
+    code: 'unreadable',
+    request_id: response.headers.get('x-request-id') ?? '',
+  };
+}
+
+function unreachable(): Problem {
+  return {
+    type: 'about:blank',
+    title: 'The lab does not answer',
+    status: 0,
+    detail: 'Is `cartridge up` still running? The page goes on by itself when it is back.',
+    code: 'unreachable',
+    request_id: '',
+  };
+}
+
+/** Leads to the login page and remembers where we were; while loading a page, by a redirect. */
+async function toLogin(loading: boolean): Promise<void> {
+  if (location.pathname === urls.login()) return;
+  const here = location.pathname + location.search;
+  const login = urls.login({ next: here === urls.home ? undefined : here });
+  if (loading) redirect(307, login);
+  await goto(login, { replaceState: true });
+}
+
+/** Any thrown value as a problem that can be shown. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof ApiProblem) return error.problem;
+  return {
+    type: 'about:blank',
+    title: 'Something went wrong on this page',
+    status: 0,
+    detail: error instanceof Error ? error.message : String(error),
+    code: 'page',
+    request_id: '',
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * The live feed: one EventSource per tab, opened by the layout.
+ *
+ * Browsers allow six connections to one host over HTTP/1.1, shared by all tabs, and a stream holds
+ * one for ever. A hidden tab therefore lets its stream go and opens it again when it is looked at.
+ * A new stream begins with a snapshot, which tells the page to load what it shows again; a stream
+ * that broke goes on after its last message, by itself.
+ */
+import { SvelteMap } from 'svelte/reactivity';
+
+import { laterRun } from '$lib/merge';
+import { urls } from '$lib/urls';
+
+import { api } from './client';
+import type { Evaluation, FeedMessage, Run } from './types';
+
+export type Connection = 'connecting' | 'live' | 'reconnecting';
+type Listener = (message: FeedMessage) => void;
+
+const TYPES: Record<FeedMessage['type'], true> = {
+  Snapshot: true,
+  RunProgress: true,
+  CheckpointCreated: true,
+  EvalResult: true,
+  EventLogged: true,
+};
+const HIDDEN_GRACE_MS = 5_000;
+const RETRY_MS = 2_000;
+
+class Live {
+  connection = $state<Connection>('connecting');
+  /** Every run heard of in this tab, newest picture of each. */
+  runs = new SvelteMap<string, Run>();
+
+  #source: EventSource | null = null;
+  #listeners = new Set<Listener>();
+  #seenSnapshot = false;
+  #waiting: (() => void)[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #started = false;
+
+  /** Opens the stream for the life of the layout. */
+  start(): () => void {
+    const look = () => {
+      clearTimeout(this.#timer);
+      if (document.hidden) this.#timer = setTimeout(() => this.#close(), HIDDEN_GRACE_MS);
+      else if (!this.#source) this.#open();
+    };
+    document.addEventListener('visibilitychange', look);
+    this.#started = true;
+    if (!document.hidden) this.#open();
+    return () => {
+      this.#started = false;
+      document.removeEventListener('visibilitychange', look);
+      clearTimeout(this.#timer);
+      this.#close();
+    };
+  }
+
+  /** Calls back for every message until the returned function is called. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Waits for the first snapshot, but not for long: loading after it leaves no gap to fill. */
+  ready(timeoutMs = 800): Promise<void> {
+    if (this.#seenSnapshot) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      setTimeout(resolve, timeoutMs);
+    });
+  }
+
+  /** Takes in runs that came by another way than the stream. */
+  take(...runs: Run[]): void {
+    for (const run of runs) this.runs.set(run.id, laterRun(this.runs.get(run.id), run));
+  }
+
+  #open(): void {
+    const source = new EventSource(urls.stream);
+    this.#source = source;
+    for (const type of Object.keys(TYPES)) {
+      source.addEventListener(type, (event: MessageEvent<string>) =>
+        this.#receive(JSON.parse(event.data) as FeedMessage),
+      );
+    }
+    // A stream that goes on after its last number sends no snapshot and may be quiet for long.
+    source.onopen = () => {
+      this.connection = 'live';
+    };
+    source.onerror = () => {
+      if (this.#source !== source) return;
+      this.connection = 'reconnecting';
+      // Most errors heal by themselves. A refusal (401, 503) closes for good: ask why, try again.
+      if (source.readyState === EventSource.CLOSED) {
+        this.#close();
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
+      }
+    };
+  }
+
+  async #retry(): Promise<void> {
+    try {
+      await api.get('/api/lab', {});
+    } catch {
+      // Not logged in: the client has left for the login page. Otherwise the lab is still away.
+    }
+    if (this.#started && !this.#source && !document.hidden) this.#open();
+  }
+
+  #close(): void {
+    this.#source?.close();
+    this.#source = null;
+    if (this.connection === 'live') this.connection = 'reconnecting';
+  }
+
+  #receive(message: FeedMessage): void {
+    this.connection = 'live';
+    switch (message.type) {
+      case 'Snapshot':
+        for (const run of message.runs) this.runs.set(run.id, run);
+        this.#seenSnapshot = true;
+        for (const resolve of this.#waiting.splice(0)) resolve();
+        break;
+      case 'RunProgress':
+        this.runs.set(message.run.id, message.run);
+        break;
+      case 'CheckpointCreated':
+        this.#change(message.run_id, (run) => ({ ...run, checkpoint_step: message.step }));
+        break;
+      case 'EvalResult':
+        this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
+        break;
+      case 'EventLogged':
+        break;
+      default:
+        message satisfies never;
+    }
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  #change(id: string, change: (run: Run) => Run): void {
+    const run = this.runs.get(id);
+    if (run) this.runs.set(id, change(run));
+  }
+}
+
+function withEvaluation(run: Run, evaluation: Evaluation): Run {
+  const best = run.best_eval && run.best_eval.mean >= evaluation.mean ? run.best_eval : evaluation;
+  return { ...run, latest_eval: evaluation, best_eval: best };
+}
+
+export const live = new Live();

@@ -1,0 +1,2060 @@
+// Generated from the OpenAPI document; run `npm run gen` to refresh.
+
+export interface paths {
+    "/api/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the environments. */
+        get: operations["list_environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/environments/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Play one episode at random, as pictures. */
+        get: operations["preview_environment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/games": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the games and who can be played. */
+        get: operations["list_games"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/lab": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell what the lab is. */
+        get: operations["show_lab"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log a browser in by the token. */
+        post: operations["log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log this browser out. */
+        post: operations["log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest games, newest first. */
+        get: operations["list_plays"];
+        put?: never;
+        /** Set up a game; an opponent that moves first has moved. */
+        post: operations["new_play"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a game as it stands. */
+        get: operations["show_play"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}/moves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a move; the answer holds the opponent's too. */
+        post: operations["make_move"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs, newest first. */
+        get: operations["list_runs"];
+        put?: never;
+        /** Make a run and start it. */
+        post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one run. */
+        get: operations["show_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the configuration of a run. */
+        get: operations["show_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the newest episodes of a run. */
+        get: operations["list_episodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the event log of a run. */
+        get: operations["list_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the end of what a run's trainer printed. */
+        get: operations["show_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the metrics of a run, for charts. */
+        get: operations["show_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Play one episode with the newest checkpoint of a run, as pictures. */
+        get: operations["preview_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a run to save a checkpoint and end. */
+        post: operations["stop_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream everything that happens, as server-sent events: `event` is the message's type, `data`
+         *     the message, `id` its number. The first message is a snapshot; with `Last-Event-ID` the stream
+         *     goes on after that number, without gap or duplicate.
+         */
+        get: operations["stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say that the lab is there. Needs no token. */
+        get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Log a browser in by the one-time code of a printed URL; without a code, show the login page. */
+        get: operations["follow_login_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description What an action is.
+         * @enum {string}
+         */
+        ActionSpaceType: "discrete";
+        /**
+         * @description What a run is busy with.
+         * @enum {string}
+         */
+        Activity: "training" | "evaluating" | "idle";
+        /**
+         * @description Something that can be asked of a run.
+         * @enum {string}
+         */
+        Capability: "stop";
+        /** @description A line of the event log. */
+        Entry: {
+            /** @description How serious it is. */
+            level: components["schemas"]["EventLevel"];
+            /** @description What happened, in a sentence. */
+            message: string;
+            /**
+             * Format: int64
+             * @description Its number in the run, from 1.
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description Environment steps so far, where they are known.
+             */
+            step: number | null;
+            /**
+             * Format: double
+             * @description Unix seconds.
+             */
+            t: number;
+            /** @description What happened, as a word. */
+            type: string;
+        };
+        /** @description Something that an agent can be trained on. */
+        Environment: {
+            /** @description What each action does. */
+            action_names: string[];
+            /** @description What an action is. */
+            action_space_type: components["schemas"]["ActionSpaceType"];
+            /** @description The algorithms that can learn it. */
+            algorithms: string[];
+            /**
+             * Format: int32
+             * @description Its own pace.
+             */
+            frames_per_second: number;
+            /** @description Gymnasium's id. */
+            id: string;
+            /**
+             * Format: int32
+             * @description Steps after which an episode is cut short.
+             */
+            max_steps: number;
+            /** @description How many actions there are. */
+            n_actions: number;
+            /** @description For people. */
+            name: string;
+            /** @description Shape of an observation. */
+            obs_space_dims: number[];
+            /** @description What each number of an observation is. */
+            observation_names: string[];
+            /**
+             * Format: double
+             * @description The mean return that counts as solved.
+             */
+            threshold: number | null;
+        };
+        /** @description The environments. */
+        EnvironmentList: {
+            /** @description All of them. */
+            environments: components["schemas"]["Environment"][];
+        };
+        /** @description An episode that has ended. */
+        Episode: {
+            /**
+             * Format: int64
+             * @description Its number in the run, from 1.
+             */
+            episode: number;
+            /**
+             * Format: int32
+             * @description Its steps.
+             */
+            length: number;
+            /**
+             * Format: double
+             * @description Sum of its rewards.
+             */
+            reward: number;
+            /**
+             * Format: int64
+             * @description The number that was given to `reset`.
+             */
+            seed: number;
+            /** @description Whether the task itself ended; otherwise the episode was cut short. */
+            terminated: boolean;
+            /**
+             * Format: int64
+             * @description Environment steps of the run at its end.
+             */
+            timestep: number;
+        };
+        /** @description The newest episodes of a run. */
+        EpisodeTail: {
+            /** @description The episodes, oldest first. */
+            episodes: components["schemas"]["Episode"][];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Episodes that have ended in all.
+             */
+            total: number;
+        };
+        /** @description How well a policy did over some episodes. */
+        Evaluation: {
+            /** @description 95% confidence interval of the mean. */
+            ci95: number[];
+            /**
+             * Format: int32
+             * @description How many episodes were played.
+             */
+            episodes: number;
+            /**
+             * Format: double
+             * @description Mean return.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description Mean length in steps.
+             */
+            mean_length: number;
+            /**
+             * Format: double
+             * @description Standard deviation of the returns.
+             */
+            std: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the policy.
+             */
+            step: number;
+        };
+        /**
+         * @description How serious an event is.
+         * @enum {string}
+         */
+        EventLevel: "info" | "warning" | "error";
+        /** @description The newest events of a run. */
+        EventLog: {
+            /** @description The events, oldest first. */
+            events: components["schemas"]["Entry"][];
+            /** @description The run. */
+            run_id: string;
+        };
+        /** @description Why a run failed. */
+        Failure: {
+            /**
+             * Format: int32
+             * @description Exit code of the trainer.
+             */
+            exit_code: number | null;
+            /** @description The last lines that it printed. */
+            log: string[];
+            /** @description In a sentence. */
+            message: string;
+            /**
+             * Format: int32
+             * @description Signal that ended the trainer.
+             */
+            signal: number | null;
+        };
+        /** @description One message of the live feed. */
+        FeedMessage: {
+            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
+            reset: boolean;
+            /** @description The newest runs. */
+            runs: components["schemas"]["Run"][];
+            /** @enum {string} */
+            type: "Snapshot";
+        } | {
+            /** @description The episodes that ended. */
+            episodes: components["schemas"]["Episode"][];
+            /** @description Its new metric rows; none when only its status changed. */
+            rows: components["schemas"]["MetricRow"][];
+            /** @description How it is doing now. */
+            run: components["schemas"]["Run"];
+            /** @enum {string} */
+            type: "RunProgress";
+        } | {
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps of the checkpoint.
+             */
+            step: number;
+            /** @enum {string} */
+            type: "CheckpointCreated";
+        } | {
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description What was found. */
+            evaluation: components["schemas"]["Evaluation"];
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
+            type: "EvalResult";
+        } | {
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
+            type: "EventLogged";
+        };
+        /** @description A field that is wrong. */
+        FieldProblem: {
+            /** @description What is wrong with it. */
+            detail: string;
+            /** @description JSON pointer of the field in the request body. */
+            pointer: string;
+        };
+        /** @description One moment of an episode. */
+        Frame: {
+            /** @description The action that led here; none at the start. */
+            action: number | null;
+            /** @description What the agent sees. */
+            observation: number[];
+            /**
+             * Format: double
+             * @description Reward of that action.
+             */
+            reward: number;
+            /** @description The picture. */
+            scene: components["schemas"]["Scene"];
+            /**
+             * Format: double
+             * @description Rewards so far.
+             */
+            total_reward: number;
+        };
+        /** @description A game for two. */
+        Game: {
+            /** @description Its id. */
+            id: string;
+            /** @description For people. */
+            name: string;
+            /** @description Who can be played, strongest first. */
+            opponents: components["schemas"]["Opponent"][];
+        };
+        /** @description The games. */
+        GameList: {
+            /** @description All of them. */
+            games: components["schemas"]["Game"][];
+        };
+        /**
+         * @description How recent the signs of life of a run are.
+         * @enum {string}
+         */
+        Health: "fresh" | "stale" | "dead";
+        /** @description That the lab is there. */
+        Healthz: {
+            /** @description Always `ok`; a lab that is not does not answer. */
+            status: string;
+        };
+        /** @description What the lab is. */
+        LabFacts: {
+            /** @description CPU cores of the machine. */
+            cores: number;
+            /** @description Where the data is. */
+            data_dir: string;
+            /** @description Version of the product. */
+            version: string;
+        };
+        /** @description The end of what a run's trainer printed. */
+        LogTail: {
+            /** @description The lines, oldest first. */
+            lines: string[];
+            /** @description The run. */
+            run_id: string;
+            /** @description Whether there are more before them. */
+            truncated: boolean;
+        };
+        /** @description The token, typed by a person. */
+        Login: {
+            /** @description The lab's token. */
+            token: string;
+        };
+        /** @description All scalars of one moment. */
+        MetricRow: {
+            /**
+             * Format: int64
+             * @description Its number in the run, from 1.
+             */
+            row: number;
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /**
+             * Format: double
+             * @description Unix seconds.
+             */
+            t: number;
+            /** @description Value of each metric; none where one was not finite. */
+            values: {
+                [key: string]: number | null;
+            };
+        };
+        /** @description The metrics of a run as columns. */
+        Metrics: {
+            /**
+             * Format: int64
+             * @description The newest row that the series cover: rows after it come by the live feed.
+             */
+            last_row: number;
+            /** @description The run. */
+            run_id: string;
+            /** @description One series per metric. */
+            series: components["schemas"]["Series"][];
+        };
+        /** @description A move that was made. */
+        Move: {
+            /** @description What was played. */
+            action: number;
+            /** @description The action for people. */
+            name: string;
+            /** @description Its number, from 0. */
+            ply: number;
+            /** @description Who made it. */
+            seat: number;
+        };
+        /** @description A move to be made. */
+        NewMove: {
+            /** @description What to play. */
+            action: number;
+            /**
+             * Format: int32
+             * @description Moves so far, as you know them: a move for a position that is gone is refused.
+             */
+            ply: number;
+        };
+        /** @description A game to be set up. */
+        NewPlay: {
+            /**
+             * @description Id of the game.
+             * @example tictactoe
+             */
+            game: string;
+            /**
+             * @description Id of the opponent.
+             * @example builtin:perfect
+             */
+            opponent: string;
+            /** @description The side that you want. */
+            side?: components["schemas"]["Side"];
+        };
+        /** @description A run to be made. */
+        NewRun: {
+            /**
+             * @description The algorithm.
+             * @default ppo
+             */
+            algorithm: string;
+            /**
+             * @description Id of the environment.
+             * @example CartPole-v1
+             */
+            env_id: string;
+            /**
+             * Format: double
+             * @description Step size of the optimiser.
+             * @default 0.0003
+             */
+            learning_rate: number | null;
+            /**
+             * Format: int64
+             * @description The number that decides the whole run.
+             * @default 42
+             */
+            seed: number | null;
+            /**
+             * Format: int64
+             * @description Environment steps to train for.
+             * @default 1000000
+             */
+            total_timesteps: number | null;
+        };
+        /** @description Somebody to play against. */
+        Opponent: {
+            /** @description What it is, honestly. */
+            description: string;
+            /** @description Its id. */
+            id: string;
+            /** @description For people. */
+            name: string;
+        };
+        /**
+         * @description The role of a colour; the names are those of the design tokens.
+         * @enum {string}
+         */
+        Paint: "scene_bg" | "scene_ground" | "scene_edge" | "scene_body" | "scene_line" | "scene_live" | "scene_warm" | "scene_text" | "board" | "board_line" | "hole" | "disc_a" | "disc_b" | "disc_b_ring" | "accent";
+        /** @description A game as it stands. */
+        Play: {
+            /** @description When it began (RFC 3339). */
+            created_at: string;
+            /** @description Id of the game. */
+            game: string;
+            /** @description The game's name for people. */
+            game_name: string;
+            /** @description Its name, made by the lab. */
+            id: string;
+            /** @description The actions that can be played now, ascending. */
+            legal: number[];
+            /** @description The moves so far. */
+            moves: components["schemas"]["Move"][];
+            /** @description Whom you play. */
+            opponent: components["schemas"]["Opponent"];
+            /**
+             * Format: int32
+             * @description Moves so far.
+             */
+            ply: number;
+            result: components["schemas"]["PlayResult"] | null;
+            /** @description The board. */
+            scene: components["schemas"]["Scene"];
+            /** @description Your seat: 0 moves first. */
+            seat: number;
+            /** @description Where on the board each action is chosen. */
+            spots: components["schemas"]["Spot"][];
+            /** @description The board as text. */
+            text: string;
+            /** @description Who must move. */
+            turn: components["schemas"]["Turn"];
+        };
+        /** @description The newest games. */
+        PlayList: {
+            /** @description The games, newest first. */
+            plays: components["schemas"]["PlaySummary"][];
+        };
+        /**
+         * @description How a game ended for you.
+         * @enum {string}
+         */
+        PlayResult: "win" | "loss" | "draw";
+        /** @description A game in one line. */
+        PlaySummary: {
+            /** @description When it began (RFC 3339). */
+            created_at: string;
+            /** @description Id of the game. */
+            game: string;
+            /** @description The game's name for people. */
+            game_name: string;
+            /** @description Its name, made by the lab. */
+            id: string;
+            /** @description The opponent's name for people. */
+            opponent_name: string;
+            /**
+             * Format: int32
+             * @description Moves so far.
+             */
+            ply: number;
+            result: components["schemas"]["PlayResult"] | null;
+            /** @description Your seat: 0 moves first. */
+            seat: number;
+            /** @description Who must move. */
+            turn: components["schemas"]["Turn"];
+        };
+        /** @description One episode, frame by frame. */
+        Preview: {
+            /** @description The environment. */
+            env_id: string;
+            /** @description The frames; the first shows the start. */
+            frames: components["schemas"]["Frame"][];
+            /**
+             * Format: int32
+             * @description The environment's own pace.
+             */
+            frames_per_second: number;
+            /** @description Steps that were taken. */
+            length: number;
+            /** @description Who acts. */
+            policy: components["schemas"]["PreviewPolicy"];
+            /**
+             * Format: int64
+             * @description The number that was given to `reset`.
+             */
+            seed: number;
+            /** @description Whether the task itself ended. */
+            terminated: boolean;
+            /** @description Whether the episode was cut short by its time limit. */
+            truncated: boolean;
+        };
+        /** @description Who acts in a preview. */
+        PreviewPolicy: {
+            /** @enum {string} */
+            kind: "random";
+        } | {
+            /** @enum {string} */
+            kind: "checkpoint";
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps of the checkpoint.
+             */
+            step: number;
+        };
+        /** @description The body of a failed request. */
+        Problem: {
+            /** @description Which problem it is, for programs. */
+            code: string;
+            /** @description What went wrong, for people. */
+            detail: string;
+            /** @description The fields that are wrong. */
+            errors?: components["schemas"]["FieldProblem"][];
+            /** @description Number of the request, as in the log and the `X-Request-Id` header. */
+            request_id: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            status: number;
+            /** @description The HTTP status in words. */
+            title: string;
+            /** @description Always `about:blank`: the code says which problem it is. */
+            type: string;
+        };
+        /** @description A training run. */
+        Run: {
+            /** @description What it is busy with. */
+            activity: components["schemas"]["Activity"];
+            /** @description The algorithm. */
+            algorithm: string;
+            best_eval: components["schemas"]["Evaluation"] | null;
+            /** @description What can be asked of it now. */
+            capabilities: components["schemas"]["Capability"][];
+            /**
+             * Format: int64
+             * @description Steps of the newest checkpoint.
+             */
+            checkpoint_step: number | null;
+            /**
+             * Format: double
+             * @description CPU use of the trainer; 100 is one core.
+             */
+            cpu_percent: number | null;
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description When its trainer ended. */
+            ended_at: string | null;
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description The environment's name for people. */
+            env_name: string;
+            /**
+             * Format: int64
+             * @description Episodes that have ended.
+             */
+            episodes: number;
+            /**
+             * Format: double
+             * @description Seconds to the end at this pace.
+             */
+            eta_seconds: number | null;
+            failure: components["schemas"]["Failure"] | null;
+            /** @description How recent its signs of life are. */
+            health: components["schemas"]["Health"];
+            /**
+             * Format: int64
+             * @description Milliseconds since its supervisor was heard, while it should be.
+             */
+            heartbeat_age_ms: number | null;
+            /** @description Its name, made by the lab. */
+            id: string;
+            latest_eval: components["schemas"]["Evaluation"] | null;
+            /**
+             * Format: double
+             * @description Loss of the newest update.
+             */
+            loss: number | null;
+            /**
+             * Format: double
+             * @description Mean length of the last 100 episodes.
+             */
+            mean_length: number | null;
+            /**
+             * Format: double
+             * @description Mean return of the last 100 episodes.
+             */
+            mean_reward: number | null;
+            /** @description For people: `Cart Pole, PPO, seed 42`. */
+            name: string;
+            /**
+             * Format: double
+             * @description How much of the run is done, 0 to 1.
+             */
+            progress: number;
+            /**
+             * Format: int64
+             * @description Memory of the trainer.
+             */
+            rss_bytes: number | null;
+            /**
+             * Format: int64
+             * @description The number that decides the whole run.
+             */
+            seed: number;
+            /** @description When its trainer started. */
+            started_at: string | null;
+            /** @description Where it is in its life. */
+            state: components["schemas"]["RunState"];
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /**
+             * Format: double
+             * @description Steps per second of the newest update.
+             */
+            steps_per_sec: number | null;
+            /**
+             * Format: int64
+             * @description Environment steps to train for.
+             */
+            total_timesteps: number;
+        };
+        /** @description A page of runs. */
+        RunPage: {
+            /** @description Ask with this for the next page; none after the last. */
+            next_cursor: string | null;
+            /** @description The runs, newest first. */
+            runs: components["schemas"]["Run"][];
+        };
+        /**
+         * @description Where a run is in its life.
+         * @enum {string}
+         */
+        RunState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
+        /** @description A picture: the part of the world to show, and what is in it from back to front. */
+        Scene: {
+            /** @description The shapes, from back to front. */
+            shapes: components["schemas"]["Shape"][];
+            /**
+             * @description Left, bottom, right and top of what must be visible, in world units; y points up.
+             *
+             *     Shapes may reach beyond it, so that a picture of another aspect ratio has no bare margin.
+             */
+            view: number[];
+        };
+        /** @description One metric over time. */
+        Series: {
+            /** @description Name of the metric. */
+            key: string;
+            /** @description The name for people. */
+            label: string;
+            /** @description Environment steps. */
+            step: number[];
+            /** @description Unix seconds. */
+            t: number[];
+            /** @description Values; none where one was not finite. */
+            value: (number | null)[];
+        };
+        /** @description One thing in a scene. All lengths are in world units. */
+        Shape: {
+            fill: components["schemas"]["Paint"] | null;
+            /** @enum {string} */
+            kind: "polygon";
+            /** @description The corners, in order. */
+            points: number[][];
+            stroke: components["schemas"]["Paint"] | null;
+            /**
+             * Format: float
+             * @description Width of the outline.
+             */
+            width: number;
+        } | {
+            /** @enum {string} */
+            kind: "line";
+            /** @description The points, in order. */
+            points: number[][];
+            /** @description Paint of the line. */
+            stroke: components["schemas"]["Paint"];
+            /**
+             * Format: float
+             * @description Width of the line.
+             */
+            width: number;
+        } | {
+            /** @description The middle. */
+            center: number[];
+            fill: components["schemas"]["Paint"] | null;
+            /** @enum {string} */
+            kind: "circle";
+            /**
+             * Format: float
+             * @description Distance from the middle to the centre of the outline.
+             */
+            radius: number;
+            stroke: components["schemas"]["Paint"] | null;
+            /**
+             * Format: float
+             * @description Width of the outline.
+             */
+            width: number;
+        } | {
+            /** @description The middle of the text. */
+            at: number[];
+            /** @enum {string} */
+            kind: "text";
+            /** @description Paint of the letters. */
+            paint: components["schemas"]["Paint"];
+            /**
+             * Format: float
+             * @description Height of a line.
+             */
+            size: number;
+            /** @description What it says. */
+            text: string;
+        };
+        /**
+         * @description A side.
+         * @enum {string}
+         */
+        Side: "first" | "second" | "random";
+        /** @description Where on the board an action is chosen. */
+        Spot: {
+            /** @description The action. */
+            action: number;
+            /** @description For people who cannot see the board. */
+            label: string;
+            /**
+             * Format: float
+             * @description Left edge in the scene's units.
+             */
+            x0: number;
+            /**
+             * Format: float
+             * @description Right edge.
+             */
+            x1: number;
+            /**
+             * Format: float
+             * @description Bottom edge.
+             */
+            y0: number;
+            /**
+             * Format: float
+             * @description Top edge.
+             */
+            y1: number;
+        };
+        /**
+         * @description Who must move.
+         * @enum {string}
+         */
+        Turn: "you" | "opponent" | "over";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    list_environments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_environment: {
+        parameters: {
+            query?: {
+                /** @description Chooses the episode. */
+                seed?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the environment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_games: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GameList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_lab: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabFacts"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Login"];
+            };
+        };
+        responses: {
+            /** @description Logged in by cookie */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    log_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Logged out */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_plays: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    new_play: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPlay"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Play"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_play: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Play"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_move: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMove"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Play"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 500. */
+                limit?: number;
+                /** @description Where the page begins: `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRun"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_episodes: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 10,000. */
+                tail?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeTail"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_events: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 10,000. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventLog"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_log: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 10,000. */
+                tail?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogTail"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_metrics: {
+        parameters: {
+            query?: {
+                /** @description Names, separated by commas; all when left out. */
+                keys?: string;
+                /** @description About how many points of each, at most 10,000. Spikes survive. */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Metrics"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_run: {
+        parameters: {
+            query?: {
+                /** @description Chooses the episode. */
+                seed?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream: {
+        parameters: {
+            query?: {
+                /** @description Only these runs, separated by commas; all when left out. */
+                runs?: string;
+                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
+                last_event_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["FeedMessage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Healthz"];
+                };
+            };
+        };
+    };
+    follow_login_link: {
+        parameters: {
+            query?: {
+                /** @description The code in the URL that the lab printed. */
+                code?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the app, logged in, or back to the login page with the reason */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

@@ -1,0 +1,26 @@
+/** Short names for the generated types; nothing is declared twice. */
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Entry = Schemas['Entry'];
+export type Environment = Schemas['Environment'];
+export type Episode = Schemas['Episode'];
+export type Evaluation = Schemas['Evaluation'];
+export type FeedMessage = Schemas['FeedMessage'];
+export type Frame = Schemas['Frame'];
+export type Game = Schemas['Game'];
+export type Metrics = Schemas['Metrics'];
+export type MetricRow = Schemas['MetricRow'];
+export type Opponent = Schemas['Opponent'];
+export type Paint = Schemas['Paint'];
+export type Play = Schemas['Play'];
+export type PlaySummary = Schemas['PlaySummary'];
+export type Preview = Schemas['Preview'];
+export type Problem = Schemas['Problem'];
+export type Run = Schemas['Run'];
+export type RunState = Schemas['RunState'];
+export type Scene = Schemas['Scene'];
+export type Series = Schemas['Series'];
+export type Side = Schemas['Side'];
+export type Spot = Schemas['Spot'];

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+
+import type { Entry, Episode, MetricRow, Run, Series } from './api/types';
+import { MAX_POINTS, laterRun, mergeEntries, mergeEpisodes, mergeRows } from './merge';
+
+const row = (n: number, values: Record<string, number | null> = { loss: n }): MetricRow => ({
+  row: n,
+  step: n * 10,
+  t: 1000 + n,
+  values,
+});
+const held = (...rows: number[]) => ({
+  lastRow: rows.at(-1) ?? 0,
+  series: new Map<string, Series>([
+    [
+      'loss',
+      {
+        key: 'loss',
+        label: 'Loss',
+        step: rows.map((n) => n * 10),
+        t: rows.map((n) => 1000 + n),
+        value: rows,
+      },
+    ],
+  ]),
+});
+const losses = (state: { series: ReadonlyMap<string, Series> }) => state.series.get('loss')?.value;
+
+test('new rows are added', () => {
+  const merged = mergeRows(held(1, 2), [row(3), row(4)]);
+  expect(losses(merged)).toEqual([1, 2, 3, 4]);
+  expect(merged).toMatchObject({ lastRow: 4, gap: false });
+  expect(merged.series.get('loss')?.label).toBe('Loss');
+});
+
+test('rows that are held already, repeat or come out of order change nothing', () => {
+  const merged = mergeRows(held(1, 2), [row(2), row(4), row(3), row(3), row(1)]);
+  expect(losses(merged)).toEqual([1, 2, 3, 4]);
+  expect(merged.gap).toBe(false);
+});
+
+test('nothing new returns the same series', () => {
+  const before = held(1, 2);
+  expect(mergeRows(before, [row(1), row(2)]).series).toBe(before.series);
+});
+
+test('what was held is not changed in place', () => {
+  const before = held(1, 2);
+  mergeRows(before, [row(3)]);
+  expect(losses(before)).toEqual([1, 2]);
+});
+
+test('missing rows are reported', () => {
+  const merged = mergeRows(held(1, 2), [row(5)]);
+  expect(merged).toMatchObject({ lastRow: 5, gap: true });
+});
+
+test('sparse metrics stay sparse, absent values stay absent', () => {
+  const merged = mergeRows(held(1), [row(2, { loss: null }), row(3, { 'eval/mean_reward': 9 })]);
+  expect(losses(merged)).toEqual([1, null]);
+  expect(merged.series.get('eval/mean_reward')).toMatchObject({ step: [30], value: [9] });
+});
+
+test('long series lose resolution where they are old, never the newest point', () => {
+  const rows = Array.from({ length: MAX_POINTS + 10 }, (_, n) => row(n + 1));
+  const merged = mergeRows({ lastRow: 0, series: new Map() }, rows);
+  const values = losses(merged) ?? [];
+  expect(values.length).toBeLessThanOrEqual(MAX_POINTS);
+  expect(values.at(-1)).toBe(MAX_POINTS + 10);
+  expect(values[0]).toBe(1);
+});
+
+test('episodes and entries are merged by their numbers', () => {
+  const episode = (n: number): Episode => ({
+    episode: n,
+    reward: n,
+    length: n,
+    timestep: n,
+    seed: n,
+    terminated: true,
+  });
+  const merged = mergeEpisodes([1, 2, 3].map(episode), [3, 4].map(episode), 3);
+  expect(merged.map((item) => item.episode)).toEqual([2, 3, 4]);
+
+  const entry = (seq: number) => ({ seq, message: `entry ${seq}` }) as Entry;
+  const entries = mergeEntries([entry(1), entry(4)], [entry(2), entry(4)], 9);
+  expect(entries.map((item) => item.seq)).toEqual([1, 2, 4]);
+});
+
+test('the later picture of a run wins', () => {
+  const run = (step: number, state: Run['state'] = 'running') => ({ step, state }) as Run;
+  expect(laterRun(undefined, run(1)).step).toBe(1);
+  expect(laterRun(run(5), run(4)).step).toBe(5);
+  expect(laterRun(run(5), run(6)).step).toBe(6);
+  expect(laterRun(run(5, 'succeeded'), run(5)).state).toBe('succeeded');
+  expect(laterRun(run(9), run(5, 'terminated')).state).toBe('terminated');
+  expect(laterRun(run(5), run(5, 'stopping')).state).toBe('stopping');
+});

@@ -1,0 +1,105 @@
+/**
+ * Joining what was loaded with what arrives live.
+ *
+ * Messages may repeat after a reconnect, and a load may overlap with messages that came while it
+ * was under way. Rows, episodes and entries carry rising numbers, so the rule is one: take what is
+ * newer than the last number held, and report a gap when numbers are missing.
+ */
+import type { Entry, Episode, MetricRow, Run, Series } from './api/types';
+
+/** Points held per series; beyond that every second one of the older half goes. */
+export const MAX_POINTS = 4000;
+
+export interface Held {
+  lastRow: number;
+  series: ReadonlyMap<string, Series>;
+}
+
+export interface Merged extends Held {
+  /** Rows are missing between what was held and what came: load again. */
+  gap: boolean;
+}
+
+/** Adds the rows that are new. Arrays are copied, never changed in place. */
+export function mergeRows(held: Held, rows: readonly MetricRow[]): Merged {
+  const fresh = rows.filter((row) => row.row > held.lastRow).sort((a, b) => a.row - b.row);
+  if (fresh.length === 0) return { ...held, gap: false };
+  const series = new Map(held.series);
+  const copied = new Set<string>();
+  let lastRow = held.lastRow;
+  let gap = false;
+  for (const row of fresh) {
+    if (row.row === lastRow) continue;
+    if (row.row > lastRow + 1) gap = true;
+    lastRow = row.row;
+    for (const [key, value] of Object.entries(row.values)) {
+      let line = series.get(key);
+      if (!line || !copied.has(key)) {
+        line = line
+          ? { ...line, step: [...line.step], t: [...line.t], value: [...line.value] }
+          : { key, label: key, step: [], t: [], value: [] };
+        series.set(key, line);
+        copied.add(key);
+      }
+      line.step.push(row.step);
+      line.t.push(row.t);
+      line.value.push(value);
+    }
+  }
+  for (const key of copied) {
+    const line = series.get(key);
+    if (line && line.step.length > MAX_POINTS) series.set(key, thin(line));
+  }
+  return { lastRow, series, gap };
+}
+
+/** Halves the resolution of the older half. */
+function thin(line: Series): Series {
+  const half = line.step.length >> 1;
+  const keep = (_: unknown, index: number) => index >= half || index % 2 === 0;
+  return {
+    ...line,
+    step: line.step.filter(keep),
+    t: line.t.filter(keep),
+    value: line.value.filter(keep),
+  };
+}
+
+/** The last `limit` episodes, oldest first. */
+export function mergeEpisodes(
+  held: readonly Episode[],
+  arrived: readonly Episode[],
+  limit: number,
+): Episode[] {
+  return mergeBy(held, arrived, (episode) => episode.episode).slice(-limit);
+}
+
+/** The last `limit` event entries, oldest first. */
+export function mergeEntries(
+  held: readonly Entry[],
+  arrived: readonly Entry[],
+  limit: number,
+): Entry[] {
+  return mergeBy(held, arrived, (entry) => entry.seq).slice(-limit);
+}
+
+function mergeBy<T>(held: readonly T[], arrived: readonly T[], number: (item: T) => number): T[] {
+  const all = new Map<number, T>();
+  for (const item of held) all.set(number(item), item);
+  for (const item of arrived) all.set(number(item), item);
+  return [...all.values()].sort((a, b) => number(a) - number(b));
+}
+
+const ENDED: ReadonlySet<Run['state']> = new Set(['succeeded', 'failed', 'terminated', 'lost']);
+
+/** Whether the run has reached a state it will not leave. */
+export function hasEnded(run: Run): boolean {
+  return ENDED.has(run.state);
+}
+
+/** Of two pictures of one run, the later: an end is later than any step, steps only rise. */
+export function laterRun(held: Run | undefined, loaded: Run): Run {
+  if (!held) return loaded;
+  if (hasEnded(held) !== hasEnded(loaded)) return hasEnded(held) ? held : loaded;
+  return held.step > loaded.step ? held : loaded;
+}

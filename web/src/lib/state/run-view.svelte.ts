@@ -1,0 +1,115 @@
+/** Everything a page shows of one run: loaded once, then kept up to date by the live feed. */
+import { api, asProblem } from '$lib/api/client';
+import { live } from '$lib/api/live.svelte';
+import type { Entry, Episode, FeedMessage, Problem, Run, Series } from '$lib/api/types';
+import { hasEnded, mergeEntries, mergeEpisodes, mergeRows } from '$lib/merge';
+
+const EPISODES = 100;
+const EVENTS = 1000;
+const POINTS = 1000;
+/** A gap in the numbering loads everything again, at most this often. */
+const RELOAD_MS = 5_000;
+
+export class RunView {
+  readonly id: string;
+  series = $state.raw<ReadonlyMap<string, Series>>(new Map());
+  episodes = $state.raw<Episode[]>([]);
+  /** Oldest first. */
+  events = $state.raw<Entry[]>([]);
+  problem = $state.raw<Problem | null>(null);
+  loaded = $state(false);
+  run: Run | undefined = $derived.by(() => live.runs.get(this.id));
+  ended = $derived.by(() => this.run !== undefined && hasEnded(this.run));
+
+  #lastRow = 0;
+  /** Messages that came during a load, to be applied after it; null when none is under way. */
+  #held: FeedMessage[] | null = null;
+  #loadedAt = 0;
+  #again: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Loads and listens until the returned function is called. */
+  start(): () => void {
+    const stop = live.listen((message) => this.#receive(message));
+    let stopped = false;
+    void live.ready().then(() => {
+      if (!stopped) void this.load();
+    });
+    return () => {
+      stopped = true;
+      clearTimeout(this.#again);
+      stop();
+    };
+  }
+
+  async load(): Promise<void> {
+    if (this.#held) return;
+    const held: FeedMessage[] = (this.#held = []);
+    this.#loadedAt = Date.now();
+    const path = { id: this.id };
+    try {
+      const [run, metrics, episodes, events] = await Promise.all([
+        api.get('/api/runs/{id}', { path }),
+        api.get('/api/runs/{id}/metrics', { path, query: { points: POINTS } }),
+        api.get('/api/runs/{id}/episodes', { path, query: { tail: EPISODES } }),
+        api.get('/api/runs/{id}/events', { path, query: { limit: EVENTS } }),
+      ]);
+      live.take(run);
+      this.#lastRow = metrics.last_row;
+      this.series = new Map(metrics.series.map((line) => [line.key, line]));
+      this.episodes = episodes.episodes;
+      this.events = events.events;
+      this.problem = null;
+      this.loaded = true;
+    } catch (error) {
+      this.problem = asProblem(error);
+    } finally {
+      this.#held = null;
+    }
+    if (this.loaded) for (const message of held) this.#apply(message);
+  }
+
+  #receive(message: FeedMessage): void {
+    // A later snapshot means that the stream was away: what happened meanwhile is loaded.
+    if (message.type === 'Snapshot') {
+      if (this.loaded || this.problem) void this.load();
+    } else if (this.#held) this.#held.push(message);
+    else if (this.loaded) this.#apply(message);
+  }
+
+  #apply(message: FeedMessage): void {
+    switch (message.type) {
+      case 'Snapshot':
+        break;
+      case 'RunProgress': {
+        if (message.run.id !== this.id) break;
+        const merged = mergeRows({ lastRow: this.#lastRow, series: this.series }, message.rows);
+        this.#lastRow = merged.lastRow;
+        this.series = merged.series;
+        if (message.episodes.length > 0) {
+          this.episodes = mergeEpisodes(this.episodes, message.episodes, EPISODES);
+        }
+        if (merged.gap) this.#loadAgain();
+        break;
+      }
+      case 'CheckpointCreated':
+      case 'EvalResult':
+      case 'EventLogged':
+        if (message.run_id === this.id) {
+          this.events = mergeEntries(this.events, [message.entry], EVENTS);
+        }
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #loadAgain(): void {
+    clearTimeout(this.#again);
+    const wait = Math.max(0, this.#loadedAt + RELOAD_MS - Date.now());
+    this.#again = setTimeout(() => void this.load(), wait);
+  }
+}

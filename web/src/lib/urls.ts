@@ -1,0 +1,23 @@
+/** Every address of the app. */
+export const urls = {
+  home: '/',
+  lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
+  runs: (at: { q?: string } = {}) => '/runs' + query(at),
+  run: (id: string) => `/runs/${encodeURIComponent(id)}`,
+  play: '/play',
+  game: (id: string) => `/play/${encodeURIComponent(id)}`,
+  login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
+  stream: '/api/stream',
+};
+
+/** A query string of the values that are there. */
+export function query(
+  values: Record<string, string | number | boolean | null | undefined> = {},
+): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text && `?${text}`;
+}
