@@ -1,0 +1,83 @@
+/** The form's fields as text, checked here first and then by the server. */
+import type { ApiProblem } from '$lib/api/client';
+
+export type FieldName = 'learning_rate' | 'total_timesteps' | 'seed';
+
+interface Rule {
+  name: string;
+  min: number;
+  max: number;
+  whole: boolean;
+  range: string;
+}
+
+export const RULES: Record<FieldName, Rule> = {
+  learning_rate: { name: 'Learning rate', min: 1e-6, max: 1, whole: false, range: '0.000001 to 1' },
+  total_timesteps: {
+    name: 'Total timesteps',
+    min: 5_000,
+    max: 1e9,
+    whole: true,
+    range: '5,000 to 1,000,000,000',
+  },
+  seed: {
+    name: 'Seed',
+    min: 0,
+    max: 2 ** 53 - 1,
+    whole: true,
+    range: '0 to 9,007,199,254,740,991',
+  },
+};
+
+/** `1,000,000`, `1_000_000`, `1e6` and `0.0003` are all numbers here. */
+export function parse(text: string): number {
+  const plain = text.replaceAll(/[,_\s]/g, '');
+  return plain === '' ? NaN : Number(plain);
+}
+
+/** What is wrong with a field's text, if anything. */
+export function complaint(field: FieldName, text: string): string | undefined {
+  const rule = RULES[field];
+  const value = parse(text);
+  if (Number.isNaN(value)) return 'Not a number.';
+  if (rule.whole && !Number.isInteger(value)) return 'A whole number, please.';
+  if (value < rule.min || value > rule.max) return `From ${rule.range}.`;
+  return undefined;
+}
+
+export class TrainingForm {
+  text = $state<Record<FieldName, string>>({
+    learning_rate: '0.0003',
+    total_timesteps: '1,000,000',
+    seed: '42',
+  });
+  errors = $state.raw<Partial<Record<FieldName, string>>>({});
+
+  /** Checks one field, or forgets the server's word on it. */
+  check(field: FieldName): void {
+    this.errors = { ...this.errors, [field]: complaint(field, this.text[field]) };
+  }
+
+  /** Checks all; the numbers when all are right. */
+  read(): Record<FieldName, number> | null {
+    const fields = Object.keys(RULES) as FieldName[];
+    for (const field of fields) this.check(field);
+    if (fields.some((field) => this.errors[field])) return null;
+    return {
+      learning_rate: parse(this.text.learning_rate),
+      total_timesteps: parse(this.text.total_timesteps),
+      seed: parse(this.text.seed),
+    };
+  }
+
+  /** Puts the server's complaints at their fields; true when it found a place for any. */
+  refuse(problem: ApiProblem): boolean {
+    const found: Partial<Record<FieldName, string>> = {};
+    for (const field of Object.keys(RULES) as FieldName[]) {
+      const detail = problem.at(`/${field}`);
+      if (detail) found[field] = detail;
+    }
+    this.errors = found;
+    return Object.keys(found).length > 0;
+  }
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+
+import { complaint, parse } from './training-form.svelte';
+
+test.each([
+  ['1,000,000', 1_000_000],
+  ['1_000_000', 1_000_000],
+  [' 1e6 ', 1_000_000],
+  ['0.0003', 0.0003],
+  ['', NaN],
+  ['ten', NaN],
+])('%j is %s', (text, value) => expect(parse(text)).toBe(value));
+
+test.each([
+  ['learning_rate', '0.0003', undefined],
+  ['learning_rate', '2', 'From 0.000001 to 1.'],
+  ['learning_rate', '', 'Not a number.'],
+  ['total_timesteps', '4999', 'From 5,000 to 1,000,000,000.'],
+  ['total_timesteps', '5000.5', 'A whole number, please.'],
+  ['seed', '-1', 'From 0 to 9,007,199,254,740,991.'],
+  ['seed', '42', undefined],
+] as const)('%s %j: %s', (field, text, expected) => expect(complaint(field, text)).toBe(expected));

@@ -1,0 +1,22 @@
+import { error } from '@sveltejs/kit';
+import { ApiProblem, api } from '$lib/api/client';
+import { live } from '$lib/api/live.svelte';
+
+export async function load({ fetch, params }) {
+  try {
+    const [run, { environments }] = await Promise.all([
+      api.get('/api/runs/{id}', { fetch, path: { id: params.id } }),
+      api.get('/api/environments', { fetch }),
+    ]);
+    live.take(run);
+    return { run, env: environments.find((env) => env.id === run.env_id) };
+  } catch (problem) {
+    if (problem instanceof ApiProblem && problem.status === 404) {
+      error(404, {
+        message: `There is no run ${params.id}`,
+        detail: 'It may have been deleted, or belong to another data folder.',
+      });
+    }
+    throw problem;
+  }
+}

@@ -1,0 +1,103 @@
+/** Which metrics get a chart, in which order and how they read. Unknown ones follow by key. */
+import type { Entry, Run, Series } from '$lib/api/types';
+import type { Axis, Mark } from '$lib/components/Chart.svelte';
+import { measure, short, signed } from '$lib/format';
+
+type Format = (value: number | null | undefined) => string;
+
+interface Look {
+  key: string;
+  title: string;
+  unit?: string;
+  format: Format;
+  /** Few and exact points are shown as they are. */
+  exact?: boolean;
+}
+
+const small: Format = (value) => measure(value, 3);
+
+const LOOKS: Look[] = [
+  { key: 'rollout/ep_rew_mean', title: 'Mean return', format: (value) => signed(value) },
+  { key: 'rollout/ep_len_mean', title: 'Episode length', unit: 'steps', format: small },
+  { key: 'eval/mean_reward', title: 'Evaluation', format: (value) => signed(value), exact: true },
+  { key: 'train/loss', title: 'Loss', format: small },
+  { key: 'train/value_loss', title: 'Value loss', format: small },
+  { key: 'train/entropy', title: 'Entropy', unit: 'nat', format: small },
+  { key: 'train/approx_kl', title: 'KL', format: small },
+  { key: 'train/explained_variance', title: 'Explained variance', format: small },
+  { key: 'train/learning_rate', title: 'Learning rate', format: small, exact: true },
+  { key: 'time/fps', title: 'Steps/s', format: short },
+  {
+    key: 'eval/mean_ep_length',
+    title: 'Evaluation length',
+    unit: 'steps',
+    format: small,
+    exact: true,
+  },
+];
+
+const EMPTY: Series = { key: '', label: '', step: [], t: [], value: [] };
+
+/** The charts of a run: the known ones always, so that the layout never jumps. */
+export function chartsOf(series: ReadonlyMap<string, Series>): (Look & { series: Series })[] {
+  const known = new Set(LOOKS.map((look) => look.key));
+  const others = [...series.values()]
+    .filter((line) => !known.has(line.key))
+    .sort((a, b) => a.key.localeCompare(b.key))
+    .map((line) => ({ key: line.key, title: line.label, format: small }));
+  return [...LOOKS, ...others].map((look) => ({ ...look, series: series.get(look.key) ?? EMPTY }));
+}
+
+/** When the run's first point was measured, in Unix seconds. */
+export function startOf(series: ReadonlyMap<string, Series>): number {
+  let first = Infinity;
+  for (const line of series.values()) first = Math.min(first, line.t[0] ?? Infinity);
+  return Number.isFinite(first) ? first : 0;
+}
+
+/** A series' points on the chosen axis. */
+export function xOf(line: Series, axis: Axis, start: number): number[] {
+  switch (axis) {
+    case 'steps':
+      return line.step;
+    case 'wall':
+      return line.t;
+    case 'relative':
+      return line.t.map((t) => t - start);
+  }
+}
+
+/** What all charts show when nobody has zoomed: from the start to the newest point. */
+export function fullRange(
+  series: ReadonlyMap<string, Series>,
+  axis: Axis,
+  start: number,
+): [number, number] {
+  let end = -Infinity;
+  for (const line of series.values()) {
+    const newest = (axis === 'steps' ? line.step : line.t).at(-1) ?? -Infinity;
+    end = Math.max(end, axis === 'relative' ? newest - start : newest);
+  }
+  const begin = axis === 'wall' ? start : 0;
+  if (!Number.isFinite(end)) return [begin, begin + 1];
+  return [begin, end > begin ? end : begin + 1];
+}
+
+const KINDS: Record<string, Mark['kind']> = {
+  checkpoint_saved: 'checkpoint',
+  evaluation_complete: 'evaluation',
+};
+
+/** What deserves a mark on every chart: checkpoints, evaluations, and the end of a failed run. */
+export function marksOf(run: Run, events: readonly Entry[], axis: Axis, start: number): Mark[] {
+  const at = (step: number, t: number) =>
+    axis === 'steps' ? step : axis === 'wall' ? t : t - start;
+  const marks = events.flatMap((entry): Mark[] => {
+    const kind = KINDS[entry.type];
+    return kind && entry.step !== null ? [{ kind, x: at(entry.step, entry.t) }] : [];
+  });
+  if (run.failure && run.ended_at) {
+    marks.push({ kind: 'crash', x: at(run.step, Date.parse(run.ended_at) / 1000) });
+  }
+  return marks;
+}
