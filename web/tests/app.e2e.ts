@@ -1,0 +1,466 @@
+/**
+ * What a person does, in a real browser with the real binary: log in, train, watch, stop, play.
+ * The tests build on each other and run in order.
+ */
+import { mkdir } from 'node:fs/promises';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { type Complaints, SIZES, launch, open } from './browser';
+import { Lab, pause } from './lab';
+
+type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+const SCREENSHOTS = 'screenshots';
+const SOLVED = 475;
+
+let lab: Lab;
+let browser: Browser;
+let session: Session;
+/** A run that went to its end; the pages after it are looked at with its data. */
+let solved: string;
+
+beforeAll(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  lab = await Lab.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+/** The number that an element shows, `NaN` while it shows none. */
+async function figure(page: Page, selector: string): Promise<number> {
+  const text = (await page.locator(selector).first().textContent()) ?? '';
+  return Number.parseFloat(text.replaceAll(',', ''));
+}
+
+/** Waits until a figure passes a bound. */
+async function rises(
+  read: () => Promise<number>,
+  above: number,
+  withinMs: number,
+): Promise<number> {
+  const deadline = Date.now() + withinMs;
+  let value = NaN;
+  while (Date.now() < deadline) {
+    value = await read();
+    if (value > above) return value;
+    await pause(150);
+  }
+  throw new Error(`still ${value} after ${withinMs} ms, not above ${above}`);
+}
+
+const meanReward = (page: Page) => () => figure(page, '.metric .v');
+
+async function expectNoSidewaysScroll(page: Page) {
+  const over = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
+}
+
+/** Starts a run from the lab page's form and waits until the page shows it. */
+async function train(page: Page, size: { width: number }, totalTimesteps: string): Promise<string> {
+  await page.goto(`${lab.origin}/lab`);
+  const before = new URL(page.url()).searchParams.get('run');
+  if (size.width < 1120) await page.locator('summary').click();
+  await page.getByLabel('Total timesteps').fill(totalTimesteps);
+  await page.getByRole('button', { name: 'Train', exact: true }).click();
+  await page.waitForURL((url) => {
+    const run = url.searchParams.get('run');
+    return run !== null && run !== before;
+  });
+  return new URL(page.url()).searchParams.get('run') as string;
+}
+
+async function stop(page: Page) {
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByRole('button', { name: 'Press again to stop' }).click();
+}
+
+describe('logging in', () => {
+  test('the printed URL logs in, once', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[0]);
+    const url = lab.loginUrl;
+    await page.goto(url);
+    await page.waitForURL('**/lab');
+    await page.getByRole('button', { name: 'Train', exact: true }).waitFor();
+    session = await context.storageState();
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+
+    const second = await open(browser, SIZES[0]);
+    await second.page.goto(url);
+    await second.page.getByText('has been used before').waitFor();
+    await second.page.screenshot({ path: `${SCREENSHOTS}/login-used-1280-light.png` });
+    await second.context.close();
+  });
+
+  test('without a login every page leads to the login page, and the token gets in', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[1]);
+    await page.goto(`${lab.origin}/runs?q=cart`);
+    await page.getByLabel('Or paste the token').fill('not the token');
+    await page.screenshot({ path: `${SCREENSHOTS}/login-390-light.png` });
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('not the token of this lab').waitFor();
+    await page.getByLabel('Or paste the token').fill(await lab.token());
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/runs?q=cart');
+    expect(complaints.take(/\b401\b/)).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('before anything is trained', () => {
+  test.each(SIZES)('the empty pages at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/lab`);
+    await page.getByText('Random policy').waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/lab-empty-${size.name}-light.png` });
+    await page.goto(`${lab.origin}/runs`);
+    await page.getByText('No runs yet').waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/runs-empty-${size.name}-light.png` });
+    await expectNoSidewaysScroll(page);
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  });
+});
+
+describe.each(SIZES)('training at $name', (size) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
+  });
+  afterAll(() => context.close());
+
+  test('a wrong number is refused at its field and nothing starts', async () => {
+    await page.goto(`${lab.origin}/lab`);
+    if (size.width < 1120) await page.locator('summary').click();
+    await page.getByLabel('Learning rate').fill('5');
+    await page.getByRole('button', { name: 'Train', exact: true }).click();
+    await page.getByText('From 0.000001 to 1.').waitFor();
+    expect(new URL(page.url()).searchParams.get('run')).toBeNull();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('TRAIN starts a run, figures and curves move, STOP ends it', async () => {
+    const id = await train(page, size, '50,000,000');
+    const early = await rises(meanReward(page), 0, 30_000);
+    await rises(meanReward(page), Math.max(60, early * 1.5), 60_000);
+    await page
+      .getByText(/^Checkpoint/)
+      .first()
+      .waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/lab-training-${size.name}-light.png` });
+
+    await page.getByRole('link', { name: id }).click();
+    await page.waitForURL(`**/runs/${id}`);
+    const points = async () => {
+      const label = await page
+        .getByRole('img', { name: /^Mean return/ })
+        .getAttribute('aria-label');
+      return Number(/(\d+) points/.exec(label ?? '')?.[1] ?? NaN);
+    };
+    const first = await rises(points, 1, 30_000);
+    await rises(points, first + 2, 30_000);
+    const step = await figure(page, '.facts dd');
+    await rises(() => figure(page, '.facts dd'), step, 30_000);
+
+    await stop(page);
+    await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
+    expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('dragging over a chart zooms all of them and lets go of FOLLOW', async () => {
+    const follow = page.getByRole('button', { name: 'Follow' });
+    const box = await page.locator('.u-over').first().boundingBox();
+    if (!box) throw new Error('no chart');
+    const middle = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.3, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
+    await page.mouse.up();
+    expect(await follow.getAttribute('aria-pressed')).toBe('false');
+    // The crosshair is one for all charts: every title shows the value under it.
+    await page.mouse.move(box.x + box.width * 0.5, middle);
+    expect(await page.locator('.chart .at').count()).toBeGreaterThan(5);
+    await page.screenshot({ path: `${SCREENSHOTS}/run-zoom-${size.name}-light.png` });
+    await page.mouse.dblclick(box.x + box.width * 0.5, middle);
+    expect(await follow.getAttribute('aria-pressed')).toBe('true');
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('axis and smoothing are kept in the address', async () => {
+    await page.getByRole('button', { name: 'Relative' }).click();
+    await page.getByLabel('Smoothing').fill('0.9');
+    await expect.poll(() => page.url()).toMatch(/x=relative.*smooth=0\.9/);
+    await page.reload();
+    await page.getByRole('button', { name: 'Relative', pressed: true }).waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+});
+
+test('a run to its end solves CartPole', async () => {
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  solved = await train(page, SIZES[0], '1,000,000');
+  await page.goto(`${lab.origin}/runs/${solved}`);
+  await page.locator('.badge', { hasText: 'succeeded' }).waitFor({ timeout: 170_000 });
+  await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${solved}`);
+  const mean = await figure(page, 'section[aria-label="Evaluation"] .figure');
+  expect(mean).toBeGreaterThanOrEqual(SOLVED);
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+test('a trainer that dies leaves a failed run that says why', async () => {
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  const id = await train(page, SIZES[0], '50,000,000');
+  await page.goto(`${lab.origin}/runs/${id}`);
+  await rises(() => figure(page, '.facts dd'), 0, 30_000);
+  await lab.killTrainer(id);
+  await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 30_000 });
+  await page.getByRole('alert').getByText('signal 9').first().waitFor();
+  await page.screenshot({ path: `${SCREENSHOTS}/run-failed-1280-light.png` });
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+test('a page opened while the lab is away says so and comes when it is back', async () => {
+  const { context, page } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(`${lab.origin}/lab`);
+  await page.getByText('LIVE', { exact: true }).waitFor();
+  await lab.kill();
+  await page.getByText('RECONNECTING').waitFor();
+  await page.getByRole('link', { name: 'Runs' }).first().click();
+  await page.getByRole('heading', { name: 'The lab does not answer' }).waitFor();
+  await lab.up();
+  await page.getByRole('heading', { name: 'Runs' }).waitFor({ timeout: 30_000 });
+  await context.close();
+});
+
+test('the lab is killed and started again while it trains: the page goes on', async () => {
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  const id = await train(page, SIZES[0], '50,000,000');
+  await page.goto(`${lab.origin}/runs/${id}`);
+  await rises(() => figure(page, '.facts dd'), 0, 30_000);
+  expect(complaints.take()).toEqual([]);
+
+  await lab.kill();
+  await page.getByText('RECONNECTING').waitFor();
+  const step = await figure(page, '.facts dd');
+  await lab.up();
+  await page.getByText('LIVE', { exact: true }).waitFor({ timeout: 30_000 });
+  await rises(() => figure(page, '.facts dd'), step, 30_000);
+  complaints.take();
+
+  await stop(page);
+  await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+describe.each(SIZES)('playing at $name', (size) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
+  });
+  afterAll(() => context.close());
+
+  const over = (of: Page) => of.locator('.result').count();
+  const moves = (of: Page) => of.locator('.moves li').count();
+
+  test('a game by keyboard alone, from the page load to the end', async () => {
+    await page.goto(`${lab.origin}/play`);
+    await page.getByRole('button', { name: 'New game' }).waitFor();
+    for (let tabs = 0; tabs < 40; tabs += 1) {
+      await page.keyboard.press('Tab');
+      if ((await page.evaluate(() => document.activeElement?.textContent?.trim())) === 'New game') {
+        break;
+      }
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
+
+    // The centre by arrows and Enter, the rest by digits.
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => moves(page)).toBe(2);
+    for (let digit = 1; digit <= 9 && !(await over(page)); digit += 1) {
+      const before = await moves(page);
+      const free = await page
+        .locator('.board button')
+        .nth(digit - 1)
+        .getAttribute('aria-disabled');
+      if (free === 'true') continue;
+      await page.keyboard.press(String(digit));
+      await expect.poll(() => moves(page)).toBeGreaterThan(before);
+    }
+    await page.locator('.result').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('New game');
+
+    const finished = page.url();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.href !== finished);
+    await page.getByText('Your move').waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a game by clicks, going second against the random player', async () => {
+    await page.goto(`${lab.origin}/play`);
+    await page
+      .locator('label', { hasText: /random/i })
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Second' }).click();
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
+    expect(await moves(page)).toBe(1);
+    while (!(await over(page))) {
+      const before = await moves(page);
+      await page.locator('.board button[aria-disabled="false"]').first().click();
+      await expect.poll(() => moves(page)).toBeGreaterThan(before);
+    }
+    expect(await page.locator('.turn').textContent()).toMatch(/You won|You lost|A draw/);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('two games in two tabs do not disturb each other', async () => {
+    const other = await context.newPage();
+    for (const tab of [page, other]) {
+      await tab.goto(`${lab.origin}/play`);
+      await tab.getByRole('button', { name: 'New game' }).click();
+      await tab.waitForURL('**/play/*');
+      await tab.getByText('Your move').waitFor();
+    }
+    expect(page.url()).not.toBe(other.url());
+    await page.getByRole('button', { name: /^centre|^center/i }).click();
+    await expect.poll(() => moves(page)).toBe(2);
+    expect(await moves(other)).toBe(0);
+    await other.locator('.board button').first().click();
+    await expect.poll(() => moves(other)).toBe(2);
+    expect(await moves(page)).toBe(2);
+    await other.close();
+    expect(complaints.take()).toEqual([]);
+  });
+});
+
+describe('addresses', () => {
+  let addresses: string[];
+
+  beforeAll(async () => {
+    const { plays } = await lab.call<{ plays: { id: string }[] }>('/api/play');
+    addresses = [
+      '/lab',
+      `/lab?env=CartPole-v1&run=${solved}`,
+      '/runs',
+      '/runs?q=terminated',
+      `/runs/${solved}`,
+      `/runs/${solved}?x=wall&smooth=0.9`,
+      '/play',
+      `/play/${plays[0]?.id}`,
+    ];
+  });
+
+  test.each(SIZES)('every page survives a reload at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    for (const address of addresses) {
+      await page.goto(lab.origin + address);
+      await page.locator('#main').waitFor();
+      await page.reload();
+      await page.locator('#main .card:visible').first().waitFor();
+      expect(page.url()).toBe(lab.origin + address);
+      await expectNoSidewaysScroll(page);
+      if (size.width < 720) {
+        await page.setViewportSize({ width: 360, height: size.height });
+        await expectNoSidewaysScroll(page);
+        await page.setViewportSize(size);
+      }
+      expect(complaints.take(), address).toEqual([]);
+    }
+    await page.goto(lab.origin);
+    await page.waitForURL('**/lab');
+    await context.close();
+  });
+
+  test('unknown runs, games and pages say so and lead back', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+    for (const [address, back] of [
+      ['/runs/r-nosuch', '/runs'],
+      ['/play/g-nosuch', '/play'],
+      ['/nowhere', '/lab'],
+    ] as const) {
+      await page.goto(lab.origin + address);
+      await page.getByRole('heading', { name: /There is no/ }).waitFor();
+      if (address.startsWith('/runs')) {
+        await page.screenshot({ path: `${SCREENSHOTS}/run-unknown-1280-light.png` });
+      }
+      await page.locator('#main a.btn').click();
+      await page.waitForURL(`**${back}*`);
+    }
+    expect(complaints.take(/\b404\b/)).toEqual([]);
+    await context.close();
+  });
+
+  test('keys go places', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+    await page.goto(`${lab.origin}/lab`);
+    await page.locator('#main').waitFor();
+    for (const [keys, address] of [
+      ['gr', '/runs'],
+      ['gp', '/play'],
+      ['gl', '/lab'],
+    ] as const) {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.waitForURL(`**${address}`);
+    }
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    expect(await theme()).toBe('light');
+    await page.keyboard.press('c');
+    await page.keyboard.press('t');
+    expect(await theme()).toBe('dark');
+    await page.reload();
+    expect(await theme()).toBe('dark');
+    await page.locator('#main').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  });
+
+  test.each(
+    SIZES.flatMap((size) => (['light', 'dark'] as const).map((scheme) => ({ size, scheme }))),
+  )('screenshots at $size.name, $scheme', async ({ size, scheme }) => {
+    const { context, page, complaints } = await open(browser, size, {
+      storageState: session,
+      colorScheme: scheme,
+    });
+    const [, lab1, runs, , run, , play, game] = addresses as string[];
+    for (const [name, address] of Object.entries({ lab: lab1, runs, run, play, game })) {
+      await page.goto(lab.origin + address);
+      await page.locator('#main .card:visible').first().waitFor();
+      await pause(1200);
+      await page.screenshot({
+        path: `${SCREENSHOTS}/${name}-${size.name}-${scheme}.png`,
+        fullPage: true,
+      });
+    }
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  });
+});
