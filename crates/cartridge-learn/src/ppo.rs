@@ -186,6 +186,9 @@ struct Learner {
     value_gradient: Vec<f32>,
 }
 
+/// Observations that are valued at once.
+const VALUE_PIECE: usize = 4096;
+
 /// How many episodes the means of the rollout are taken over.
 const N_RECENT: usize = 100;
 
@@ -328,8 +331,12 @@ impl Ppo {
         let critic = &self.policy.critic;
         let work = &mut self.learner.work[1];
         let mut value = |observations: &[f32]| {
-            let n = observations.len() / critic.sizes()[0];
-            critic.forward(observations, n, work).to_vec()
+            let width = critic.sizes()[0];
+            // In pieces, so that the memory does not grow with the rollout.
+            let pieces = observations.chunks(VALUE_PIECE * width);
+            pieces
+                .flat_map(|piece| critic.forward(piece, piece.len() / width, work).to_vec())
+                .collect::<Vec<f32>>()
         };
         let values = value(observations);
         let last_values = value(last_observations);

@@ -72,6 +72,8 @@ pub fn save(dir: &RunDir, env_id: &str, step: u64, policy: &Policy) -> Result<St
                 .and_then(|mut file| file.write_all(&content).and_then(|()| file.sync_all()))
                 .map_err(StoreError::io(&path))?;
         }
+        // The names in the new folder first, then its own.
+        sync_parent(&beside.join(WEIGHTS))?;
         fs::rename(&beside, &place).map_err(StoreError::io(&place))?;
         sync_parent(&place)?;
     }

@@ -212,25 +212,26 @@ impl Draft {
             };
             return Err(ConfigError::UnknownAlgorithm { algo: algo.to_owned(), hint });
         }
+        let ppo = ppo::Config::default();
         Ok(Self {
             value: json!({
                 "env_id": env_id,
                 "env": {},
                 "algo": algo.to_lowercase(),
                 "trainer": {
-                    "learning_rate": 3e-4,
-                    "total_timesteps": 1_000_000,
-                    "gamma": 0.99,
-                    "gae_lambda": 0.95,
-                    "clip_range": 0.2,
-                    "ent_coef": 0.0,
-                    "vf_coef": 0.5,
-                    "max_grad_norm": 0.5,
-                    "n_epochs": 10,
-                    "batch_size": 64,
-                    "normalize_advantage": true,
+                    "learning_rate": ppo.learning_rate,
+                    "total_timesteps": ppo.total_timesteps,
+                    "gamma": ppo.gamma,
+                    "gae_lambda": ppo.gae_lambda,
+                    "clip_range": ppo.clip_range,
+                    "ent_coef": ppo.ent_coef,
+                    "vf_coef": ppo.vf_coef,
+                    "max_grad_norm": ppo.max_grad_norm,
+                    "n_epochs": ppo.n_epochs,
+                    "batch_size": ppo.batch_size,
+                    "normalize_advantage": ppo.normalize_advantage,
                 },
-                "simulation": { "n_envs": 8, "n_steps": 256 },
+                "simulation": { "n_envs": ppo.n_envs, "n_steps": ppo.n_steps },
                 "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
                 "seeds": { "seed_base": 42 },
                 "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5 },
@@ -251,7 +252,19 @@ impl Draft {
         if section == "env" {
             self.value["env"][name] = value;
             // The environment knows its options best; it also says which it has.
-            return Ok(make_env(self.env_id(), self.options()).map(drop)?);
+            let Err(error) = make_env(self.env_id(), self.options()) else { return Ok(()) };
+            // A bare word may also be a setting whose section was left out.
+            return match (key.contains('.'), self.nearest_setting(name), &error) {
+                (false, Some(near), RegistryError::UnknownOption { hint, .. })
+                    if !hint.starts_with("did you mean") =>
+                {
+                    Err(ConfigError::UnknownKey {
+                        key: key.to_owned(),
+                        hint: format!("did you mean `{near}`?"),
+                    })
+                }
+                _ => Err(error.into()),
+            };
         }
         let slot = self.value.get_mut(section).and_then(|values| values.get_mut(name));
         match slot {
@@ -307,38 +320,47 @@ impl Draft {
     }
 
     fn unknown(&self, key: &str) -> ConfigError {
-        let mut known = Vec::new();
-        for (section, values) in self.value.as_object().into_iter().flatten() {
-            known.extend(
-                values
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, _)| format!("{section}.{name}")),
-            );
-        }
-        // `trainer.learningrate` is near a path, and so is `learning_rat` without its section.
-        let by_path = nearest(key, known.iter().map(String::as_str));
-        let by_name = || {
-            let name = key.rsplit('.').next().unwrap_or(key);
-            let near = nearest(
-                name,
-                known.iter().filter_map(|path| path.split_once('.')).map(|(_, name)| name),
-            )?;
-            known.iter().map(String::as_str).find(|path| path.ends_with(&format!(".{near}")))
-        };
-        let hint = match by_path.or_else(by_name) {
+        let known = self.settings();
+        let near = nearest(key, known.iter().map(String::as_str)).map(str::to_owned);
+        let hint = match near.or_else(|| self.nearest_setting(key)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", known.join(", ")),
         };
         ConfigError::UnknownKey { key: key.to_owned(), hint }
+    }
+
+    /// The full paths of all settings.
+    fn settings(&self) -> Vec<String> {
+        let sections =
+            self.value.as_object().into_iter().flatten().filter(|(section, _)| *section != "env");
+        sections
+            .flat_map(|(section, values)| {
+                let names = values.as_object().into_iter().flatten();
+                names.map(move |(name, _)| format!("{section}.{name}"))
+            })
+            .collect()
+    }
+
+    /// The setting whose name, without its section, is nearest to the end of `key`.
+    fn nearest_setting(&self, key: &str) -> Option<String> {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        let known = self.settings();
+        let names = known.iter().filter_map(|path| path.split_once('.')).map(|(_, name)| name);
+        let aliases =
+            ALIASES.iter().filter_map(|(alias, _)| alias.split_once('.')).map(|(_, name)| name);
+        let near = nearest(key, names.chain(aliases))?;
+        let is_named = |path: &str| path.rsplit('.').next() == Some(near);
+        let by_alias = || {
+            ALIASES.iter().find(|(alias, _)| is_named(alias)).map(|(_, path)| (*path).to_owned())
+        };
+        known.iter().find(|path| is_named(path)).cloned().or_else(by_alias)
     }
 }
 
 impl RunConfig {
     fn check_bounds(&self) -> Result<(), ConfigError> {
         let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
-        let bounds: [(&str, f64, f64, f64); 18] = [
+        let bounds: [(&str, f64, f64, f64); 17] = [
             ("trainer.learning_rate", trainer.learning_rate, 1e-6, 1.0),
             ("trainer.total_timesteps", trainer.total_timesteps as f64, 5e3, 1e9),
             ("trainer.gamma", trainer.gamma, 0.8, 0.9999),
@@ -354,7 +376,6 @@ impl RunConfig {
             ("evaluation.every_steps", evaluation.every_steps as f64, 1e3, 1e7),
             ("evaluation.episodes", f64::from(evaluation.episodes), 1.0, 1e4),
             ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
-            ("seeds.seed_base", seeds.seed_base as f64, 0.0, i64::MAX as f64),
             ("retention.checkpoint_every_steps", retention.checkpoint_every_steps as f64, 1e3, 1e9),
             ("retention.keep_checkpoints", f64::from(retention.keep_checkpoints), 1.0, 1e3),
         ];
@@ -363,6 +384,13 @@ impl RunConfig {
                 let detail = format!("{value} is not between {low} and {high}");
                 return Err(ConfigError::BadValue { key: key.to_owned(), detail });
             }
+        }
+        // Beyond what a float tells apart.
+        if i64::try_from(seeds.seed_base).is_err() {
+            return Err(ConfigError::BadValue {
+                key: "seeds.seed_base".to_owned(),
+                detail: format!("{} is not between 0 and {}", seeds.seed_base, i64::MAX),
+            });
         }
         let n_gathered = simulation.n_envs * simulation.n_steps;
         if trainer.batch_size > n_gathered {

@@ -22,21 +22,25 @@ pub fn issue(
 ) -> Result<ControlLine> {
     let path = dir.control_path();
     // Opening locks the file, so that two writers cannot both take the next number.
-    let mut appender = Appender::open(&path)?;
-    let last: Option<ControlLine> = jsonl::read_lines(&path, 0, None)?
-        .last()
-        .and_then(|line| serde_json::from_slice(&line.bytes).ok());
+    let mut appender = Appender::open_in_turn(&path)?;
+    // The new line follows the last good one: the supervisor passes bad ones over as well.
+    let mut verifier = Verifier::new(lab_key, run, attempt);
+    for line in jsonl::read_lines(&path, 0, None)? {
+        if let Ok(line) = serde_json::from_slice(&line.bytes) {
+            _ = verifier.verify(&line);
+        }
+    }
     let mut line = ControlLine {
-        seq: last.as_ref().map_or(1, |last| last.seq + 1),
+        seq: verifier.last_seq + 1,
         run: run.clone(),
         attempt,
         t,
         by: by.to_owned(),
         command,
-        previous: last.map_or_else(String::new, |last| last.signature),
+        previous: verifier.last_signature,
         signature: String::new(),
     };
-    line.signature = secret::sign(&key(lab_key, run, attempt), &signed_part(&line));
+    line.signature = secret::sign(&verifier.key, &signed_part(&line));
     appender.append(&line)?;
     appender.sync()?;
     Ok(line)

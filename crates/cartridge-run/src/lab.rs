@@ -4,9 +4,10 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -47,7 +48,12 @@ pub struct Lab {
     writer: Mutex<Index>,
     /// Answers queries; with WAL it does not wait for the writer.
     reader: Mutex<Index>,
+    /// Set when the index turned out to be damaged; the next tick makes it anew.
+    is_damaged: AtomicBool,
+    /// Held for moments only, and never while the index is written.
     watch: Mutex<Watch>,
+    /// What was taken in outside a tick, to be told at the next.
+    untold: Mutex<Vec<FeedRow>>,
     /// Moves in games are made one at a time.
     pub(crate) table: Mutex<()>,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
@@ -57,9 +63,30 @@ pub struct Lab {
 /// What the lab saw, measured on a clock that never jumps.
 #[derive(Debug, Default)]
 struct Watch {
-    /// When each active run's supervisor was last heard.
-    heard: HashMap<RunId, Instant>,
+    /// The active runs.
+    pulses: HashMap<RunId, Pulse>,
+    /// Runs that could not be taken in, so that each is said once.
+    damaged: HashSet<RunId>,
     last_discovery: Option<Instant>,
+}
+
+/// The signs of life of one run.
+#[derive(Clone, Copy, Debug)]
+struct Pulse {
+    /// When its supervisor was last heard.
+    heard: Instant,
+    /// What readers of the feed were last told.
+    health: Health,
+}
+
+impl Pulse {
+    fn health(&self) -> Health {
+        match self.heard.elapsed() {
+            age if age < STALE_AFTER => Health::Fresh,
+            age if age < LOST_AFTER => Health::Stale,
+            _ => Health::Dead,
+        }
+    }
 }
 
 /// How recent the signs of life of a run are.
@@ -118,20 +145,43 @@ impl Lab {
     pub fn open(data: DataDir, launcher: Launcher) -> Result<Self> {
         let lock = lock_data(&data)?;
         let key = secret::control_key(&data)?;
-        let writer = Index::open(&data)?;
-        let reader = Index::open(&data)?;
         let lab = Self {
+            writer: Mutex::new(Index::open(&data)?),
+            reader: Mutex::new(Index::open(&data)?),
             data,
             launcher,
             key,
-            writer: Mutex::new(writer),
-            reader: Mutex::new(reader),
+            is_damaged: AtomicBool::new(false),
             watch: Mutex::default(),
+            untold: Mutex::default(),
             table: Mutex::new(()),
             lock: Mutex::new(lock),
         };
         lab.tick()?;
         Ok(lab)
+    }
+
+    /// Asks the index.
+    fn read<T>(&self, question: impl FnOnce(&Index) -> cartridge_store::Result<T>) -> Result<T> {
+        let answer = question(&held(&self.reader));
+        if answer.as_ref().is_err_and(StoreError::is_index_damage) {
+            // The next tick mends it.
+            self.is_damaged.store(true, Ordering::Relaxed);
+        }
+        Ok(answer?)
+    }
+
+    /// Makes the index anew. Nothing is lost: all of it is in the files.
+    fn mend(&self) -> Result<()> {
+        let (mut writer, mut reader) = (held(&self.writer), held(&self.reader));
+        // Closed before it is removed: closing tidies up files by their names.
+        (*writer, *reader) = (Index::empty()?, Index::empty()?);
+        Index::remove(&self.data)?;
+        (*writer, *reader) = (Index::open(&self.data)?, Index::open(&self.data)?);
+        held(&self.untold).clear();
+        *held(&self.watch) = Watch::default();
+        self.is_damaged.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Tells others who want this data folder where this lab can be found.
@@ -150,69 +200,133 @@ impl Lab {
 
     /// Takes in what is new on disk and returns what readers of the feed should hear.
     pub fn tick(&self) -> Result<Vec<FeedMessage>> {
-        let mut watch = held(&self.watch);
-        let mut index = held(&self.writer);
-        let mut due: BTreeSet<RunId> =
-            index.active(RunKind::Train)?.into_iter().map(|run| run.manifest.id).collect();
-        if watch.last_discovery.is_none_or(|last| last.elapsed() >= DISCOVERY) {
-            watch.last_discovery = Some(Instant::now());
-            let known = index.known()?;
-            due.extend(self.data.run_ids()?.into_iter().filter(|id| !known.contains(id)));
-            index.prune_feed()?;
+        let told =
+            if self.is_damaged.load(Ordering::Relaxed) { None } else { Some(self.take_in()) };
+        match told {
+            Some(Err(RunError::Store(error))) if error.is_index_damage() => {
+                tracing::warn!(%error, "the index is damaged and is made anew");
+            }
+            Some(told) => return told,
+            None => tracing::warn!("the index is damaged and is made anew"),
         }
-        let mut rows = Vec::new();
-        for id in due {
-            match self.ingest(&mut index, &mut watch, &id) {
-                Ok(mut new) => rows.append(&mut new),
-                // A folder without a manifest is being made, or was never finished.
-                Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
-                // One damaged run must not silence the others.
-                Err(error) => tracing::warn!(run = %id, %error, "cannot take in a run"),
+        self.mend()?;
+        self.take_in()
+    }
+
+    fn take_in(&self) -> Result<Vec<FeedMessage>> {
+        let is_discovery = {
+            let mut watch = held(&self.watch);
+            let due = watch.last_discovery.is_none_or(|last| last.elapsed() >= DISCOVERY);
+            if due {
+                watch.last_discovery = Some(Instant::now());
+            }
+            due
+        };
+        let mut rows = std::mem::take(&mut *held(&self.untold));
+        let mut index = held(&self.writer);
+        let mut due = BTreeSet::new();
+        for run in index.active(RunKind::Train)? {
+            // A lost run seldom comes back: it is looked at less often.
+            if is_discovery || run.status.state() != RunState::Lost {
+                due.insert(run.manifest.id);
             }
         }
-        drop((index, watch));
+        if is_discovery {
+            let known = index.known()?;
+            let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
+            due.extend(present.difference(&known).cloned());
+            for gone in known.difference(&present) {
+                index.forget(gone)?;
+                due.remove(gone);
+            }
+            index.prune_feed()?;
+        }
+        for id in due {
+            match self.ingest(&mut index, &id) {
+                Ok(mut new) => {
+                    held(&self.watch).damaged.remove(&id);
+                    rows.append(&mut new);
+                }
+                // A folder without a manifest is being made, or was never finished.
+                Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
+                Err(RunError::Store(error)) if error.is_index_damage() => return Err(error.into()),
+                // One damaged run must not silence the others.
+                Err(error) => {
+                    if held(&self.watch).damaged.insert(id.clone()) {
+                        tracing::warn!(run = %id, %error, "cannot take in a run");
+                    }
+                }
+            }
+        }
+        drop(index);
         self.messages(&rows)
     }
 
-    fn ingest(&self, index: &mut Index, watch: &mut Watch, id: &RunId) -> Result<Vec<FeedRow>> {
+    fn ingest(&self, index: &mut Index, id: &RunId) -> Result<Vec<FeedRow>> {
         let (news, mut rows) = index.ingest(&self.data, id)?;
-        let heard = watch.heard.entry(id.clone()).or_insert_with(Instant::now);
-        if news.supervisor_spoke {
-            *heard = Instant::now();
-        }
-        let silence = heard.elapsed();
         let run = index.run(id)?;
         let state = run.status.state();
-        if state.is_final() || run.manifest.kind != RunKind::Train {
-            watch.heard.remove(id);
-        } else if silence >= LOST_AFTER && state != RunState::Lost {
+        let (health, is_news) = {
+            let mut watch = held(&self.watch);
+            if state.is_final() || run.manifest.kind != RunKind::Train {
+                watch.pulses.remove(id);
+                return Ok(rows);
+            }
+            let pulse = watch
+                .pulses
+                .entry(id.clone())
+                .or_insert_with(|| Pulse { heard: Instant::now(), health: Health::Fresh });
+            if news.supervisor_spoke {
+                pulse.heard = Instant::now();
+            }
+            let health = pulse.health();
+            (health, std::mem::replace(&mut pulse.health, health) != health)
+        };
+        if health == Health::Dead && state != RunState::Lost {
             rows.append(&mut index.mark_lost(id)?);
+        } else if is_news && rows.is_empty() {
+            rows.push(index.publish_status(id)?);
         }
         Ok(rows)
+    }
+
+    /// Takes in a run outside a tick; the feed's readers hear of it at the next.
+    fn ingest_now(&self, id: &RunId) -> Result<()> {
+        let mut rows = self.ingest(&mut held(&self.writer), id)?;
+        held(&self.untold).append(&mut rows);
+        Ok(())
     }
 
     fn messages(&self, rows: &[FeedRow]) -> Result<Vec<FeedMessage>> {
         let mut messages = Vec::with_capacity(rows.len());
         for FeedRow { seq, run_id, item } in rows {
-            let news = match *item {
-                FeedItem::Event(number) => match held(&self.reader).event(run_id, number)? {
-                    Some(line) => FeedNews::Event(number, line),
-                    None => continue,
-                },
-                FeedItem::Metrics(start, end) => {
-                    let lines = metrics_in(&self.data.run(run_id), (start, end))?;
-                    FeedNews::Progress(Box::new(self.run(run_id)?), lines)
-                }
-                FeedItem::Status => FeedNews::Progress(Box::new(self.run(run_id)?), Vec::new()),
+            let progress = |lines| {
+                Ok::<_, RunError>(Some(FeedNews::Progress(Box::new(self.run(run_id)?), lines)))
             };
-            messages.push(FeedMessage { seq: *seq, run_id: run_id.clone(), news });
+            let news = match *item {
+                FeedItem::Event(number) => self
+                    .read(|index| index.event(run_id, number))
+                    .map(|line| line.map(|line| FeedNews::Event(number, line))),
+                FeedItem::Metrics(start, end) => {
+                    progress(metrics_in(&self.data.run(run_id), (start, end))?)
+                }
+                FeedItem::Status => progress(Vec::new()),
+            };
+            match news {
+                Ok(Some(news)) => {
+                    messages.push(FeedMessage { seq: *seq, run_id: run_id.clone(), news });
+                }
+                // The run has been deleted since.
+                Ok(None) | Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(messages)
     }
 
     /// Where a reader that last heard `seq` stands.
     pub fn feed_position(&self, seq: Option<u64>) -> Result<FeedPosition> {
-        let (oldest, newest) = held(&self.reader).feed_bounds()?;
+        let (oldest, newest) = self.read(Index::feed_bounds)?;
         Ok(match seq {
             Some(seq) if seq + 1 >= oldest && seq <= newest => FeedPosition::Known(seq),
             _ => FeedPosition::Reset(newest),
@@ -221,7 +335,7 @@ impl Lab {
 
     /// Up to `limit` messages after `seq`.
     pub fn feed_after(&self, seq: u64, limit: usize) -> Result<Vec<FeedMessage>> {
-        let rows = held(&self.reader).feed_after(seq, limit)?;
+        let rows = self.read(|index| index.feed_after(seq, limit))?;
         self.messages(&rows)
     }
 
@@ -233,16 +347,17 @@ impl Lab {
             held(&self.watch).last_discovery = None;
         }
         let (_, manifest) = launched?;
-        // Taken into the index at once; the feed's readers hear of it at the next tick.
-        let mut watch = held(&self.watch);
-        self.ingest(&mut held(&self.writer), &mut watch, &manifest.id)?;
-        drop(watch);
+        self.ingest_now(&manifest.id)?;
         self.run(&manifest.id)
     }
 
     /// Asks a run to save a checkpoint and end.
     pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
         let view = self.run(id)?;
+        if view.run.manifest.kind != RunKind::Train {
+            // A person's game has no trainer to stop.
+            return Err(StoreError::NoSuchRun(id.to_string()).into());
+        }
         let state = view.run.status.state();
         if !state.is_active() {
             return Err(RunError::Ended { id: id.clone(), state });
@@ -258,38 +373,37 @@ impl Lab {
                 by,
                 unix_now(),
             )?;
-            let mut watch = held(&self.watch);
-            self.ingest(&mut held(&self.writer), &mut watch, id)?;
+            self.ingest_now(id)?;
         }
         self.run(id)
     }
 
     /// One run.
     pub fn run(&self, id: &RunId) -> Result<RunView> {
-        let run = held(&self.reader).run(id)?;
+        let run = self.read(|index| index.run(id))?;
         Ok(self.view(run))
     }
 
     /// Training runs, newest first.
     pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
-        let runs = held(&self.reader).runs(RunKind::Train, limit, after)?;
+        let runs = self.read(|index| index.runs(RunKind::Train, limit, after))?;
         Ok(runs.into_iter().map(|run| self.view(run)).collect())
     }
 
     fn view(&self, run: IndexedRun) -> RunView {
-        let heard = held(&self.watch).heard.get(&run.manifest.id).copied();
-        let age = heard.map(|heard| heard.elapsed());
-        let health = match age {
-            Some(age) if age < STALE_AFTER => Health::Fresh,
-            Some(age) if age < LOST_AFTER => Health::Stale,
-            _ => Health::Dead,
-        };
-        RunView { run, health, heartbeat_age: age }
+        let pulse = held(&self.watch).pulses.get(&run.manifest.id).copied();
+        // A lost run is dead until it speaks, also for a lab that has just been started.
+        let pulse = pulse.filter(|_| run.status.state() != RunState::Lost);
+        RunView {
+            run,
+            health: pulse.map_or(Health::Dead, |pulse| pulse.health()),
+            heartbeat_age: pulse.map(|pulse| pulse.heard.elapsed()),
+        }
     }
 
     /// The configuration of a run, as its manifest keeps it.
     pub fn config(&self, id: &RunId) -> Result<serde_json::Value> {
-        Ok(held(&self.reader).run(id)?.manifest.config)
+        Ok(self.run(id)?.run.manifest.config)
     }
 
     /// Charts of a run: see [`Index::series`].
@@ -299,16 +413,13 @@ impl Lab {
         keys: &[&str],
         most: usize,
     ) -> Result<(u64, Vec<SeriesPoints>)> {
-        let reader = held(&self.reader);
-        reader.run(id)?;
-        Ok(reader.series(id, keys, most)?)
+        self.read(|index| index.series(id, keys, most))
     }
 
     /// The newest events of a run, oldest first.
     pub fn events(&self, id: &RunId, limit: usize) -> Result<Vec<(u64, EventLine)>> {
-        let reader = held(&self.reader);
-        reader.run(id)?;
-        Ok(reader.events(id, limit)?)
+        self.run(id)?;
+        self.read(|index| index.events(id, limit))
     }
 
     /// The newest episodes of a run, oldest first.
@@ -338,7 +449,7 @@ impl Lab {
 
     /// The newest games of people, newest first.
     pub(crate) fn human_runs(&self, limit: usize) -> Result<Vec<IndexedRun>> {
-        Ok(held(&self.reader).runs(RunKind::Human, limit, None)?)
+        self.read(|index| index.runs(RunKind::Human, limit, None))
     }
 
     /// Takes a run that was just made into the index.
@@ -353,9 +464,20 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Where the lab that is at work on a data folder can be found, if there is one.
+pub fn address_of(data: &DataDir) -> Option<String> {
+    let mut file = File::open(data.path().join("lab.lock")).ok()?;
+    if file.try_lock_shared().is_ok() {
+        return None;
+    }
+    let mut address = String::new();
+    file.read_to_string(&mut address).ok()?;
+    Some(address).filter(|address| !address.is_empty())
+}
+
 fn lock_data(data: &DataDir) -> Result<File> {
     let path = data.path().join("lab.lock");
-    let mut file = OpenOptions::new()
+    let file = OpenOptions::new()
         .create(true)
         .truncate(false)
         .read(true)
@@ -363,9 +485,7 @@ fn lock_data(data: &DataDir) -> Result<File> {
         .open(&path)
         .map_err(StoreError::io(&path))?;
     if file.try_lock().is_err() {
-        let mut address = String::new();
-        _ = file.read_to_string(&mut address);
-        let at = if address.is_empty() { String::new() } else { format!(" at {address}") };
+        let at = address_of(data).map_or_else(String::new, |address| format!(" at {address}"));
         return Err(RunError::LabRunning { data: data.path().display().to_string(), at });
     }
     Ok(file)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use cartridge_games::registry::make_env;
 use cartridge_store::jsonl::Appender;
@@ -19,6 +20,8 @@ pub struct Launcher {
     pub program: PathBuf,
     /// Version of the product, for the manifest.
     pub version: String,
+    /// How long a trainer that is asked to stop may take to save and end.
+    pub stop_grace: Duration,
 }
 
 impl Launcher {
@@ -49,6 +52,8 @@ impl Launcher {
             .arg(data.path())
             .arg("--run")
             .arg(id.as_str())
+            .arg("--stop-grace")
+            .arg(self.stop_grace.as_secs().to_string())
             // It outlives us, so it must hold neither our terminal nor our working folder, and it
             // has no use for our token.
             .stdin(Stdio::null())
@@ -74,7 +79,12 @@ fn record_failed_start(dir: &RunDir, error: &RunError) -> Result<()> {
     appender.append(&SupervisorLine {
         attempt: 1,
         t: unix_now(),
-        event: SupervisorEvent::Exited { code: None, signal: None, log: vec![error.to_string()] },
+        event: SupervisorEvent::Exited {
+            code: None,
+            signal: None,
+            forced: false,
+            log: vec![error.to_string()],
+        },
     })?;
     Ok(appender.sync()?)
 }

@@ -173,6 +173,7 @@ impl Play {
 impl Lab {
     /// Sets up a new game; an opponent that moves first has moved.
     pub fn new_play(&self, game: &str, opponent: &str, side: Side) -> Result<Play> {
+        let _table = held(&self.table);
         let seed = fastrand::u64(..);
         let position = start(game, seed)?;
         let opponent = Opponent::find(game, opponent)?;
@@ -225,10 +226,17 @@ impl Lab {
         Ok(play)
     }
 
-    /// The newest games, newest first.
+    /// The newest games, newest first. One that cannot be read does not hide the others.
     pub fn plays(&self, limit: usize) -> Result<Vec<Play>> {
         let _table = held(&self.table);
-        self.human_runs(limit)?.iter().map(|run| self.load(&run.manifest.id)).collect()
+        let mut plays = Vec::new();
+        for run in self.human_runs(limit)? {
+            match self.load(&run.manifest.id) {
+                Ok(play) => plays.push(play),
+                Err(error) => tracing::warn!(run = %run.manifest.id, %error, "cannot read a game"),
+            }
+        }
+        Ok(plays)
     }
 
     /// Replays a game from its files. An answer that a crash left out is made up for.

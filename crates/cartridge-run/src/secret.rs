@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use cartridge_store::data_dir::write_secret_beside;
 use cartridge_store::{DataDir, StoreError};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -80,19 +81,13 @@ pub fn new_login_code(data: &DataDir, now: f64) -> Result<String> {
     fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
     for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))?.flatten() {
         // Codes that nobody can use any more, used or not.
-        if read_expiry(&entry.path()).is_none_or(|expiry| expiry < now) {
+        if read_expiry(&entry.path()).is_some_and(|expiry| expiry < now) {
             _ = fs::remove_file(entry.path());
         }
     }
     let code = random_hex();
-    let path = folder.join(login_hash(&code));
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)
-        .and_then(|mut file| write!(file, "{}", now + LOGIN_CODE_SECONDS))
-        .map_err(StoreError::io(&path))?;
+    let expiry = (now + LOGIN_CODE_SECONDS).to_string();
+    write_secret_beside(&folder.join(login_hash(&code)), expiry.as_bytes())?;
     Ok(code)
 }
 

@@ -2,7 +2,8 @@
 //!
 //! It owns `supervisor.jsonl` and `log.txt`: a heartbeat with a resource sample every
 //! [`HEARTBEAT`], what the trainer prints, and its exit. It verifies the lines of `control.jsonl`
-//! and hands the good ones to the trainer's standard input. The exit is recorded last, after the
+//! and hands the good ones to the trainer's standard input; a trainer that does not obey in time
+//! is ended with everything that it started. The exit is recorded last, after the
 //! trainer's output has been drained, so whoever reads the exit has everything before it.
 
 use std::collections::VecDeque;
@@ -18,8 +19,10 @@ use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    ControlLine, DataDir, RunDir, RunId, StoreError, SupervisorEvent, SupervisorLine,
+    Command as ControlCommand, ControlLine, DataDir, RunDir, RunId, StoreError, SupervisorEvent,
+    SupervisorLine,
 };
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::clock::unix_now;
 use crate::control::Verifier;
@@ -39,11 +42,15 @@ const N_LAST_LINES: usize = 20;
 /// hold its output open for ever.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Longest line of output that is kept; the rest of a longer one is left out.
+/// How long it may take to end after SIGTERM, before SIGKILL.
+const TERM_GRACE: Duration = Duration::from_secs(3);
+
+/// Longest line of output; a longer one is kept in pieces.
 const MAX_LOG_LINE: usize = 64 * 1024;
 
-/// Supervises the next attempt of a run until its trainer has ended.
-pub fn supervise(data: &DataDir, id: &RunId, program: &Path) -> Result<()> {
+/// Supervises the next attempt of a run until its trainer has ended. A trainer that is asked to
+/// stop has `stop_grace` to save and end.
+pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duration) -> Result<()> {
     let dir = data.run(id);
     dir.manifest()?;
     let mut journal = Journal::open(&dir)?;
@@ -74,19 +81,26 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path) -> Result<()> {
     ];
     let mut delivery =
         Delivery::new(data, id, journal.attempt, child.stdin.take().expect("it is piped"))?;
-    let status = watch(child, &mut journal, &mut delivery, &dir)?;
+    let (status, forced) =
+        watch(child, &mut journal, &mut delivery, Force::new(pid, stop_grace), &dir)?;
     drain(&readers);
     let log = lock(&log).last_lines.iter().cloned().collect();
-    journal.write(SupervisorEvent::Exited { code: status.code(), signal: status.signal(), log })
+    journal.write(SupervisorEvent::Exited {
+        code: status.code(),
+        signal: status.signal(),
+        forced,
+        log,
+    })
 }
 
-/// Beats and delivers until the trainer has ended.
+/// Beats and delivers until the trainer has ended. Returns how, and whether it had to be forced.
 fn watch(
     mut child: Child,
     journal: &mut Journal,
     delivery: &mut Delivery,
+    mut force: Force,
     dir: &RunDir,
-) -> Result<ExitStatus> {
+) -> Result<(ExitStatus, bool)> {
     let pid = child.id();
     let (ended, exit) = mpsc::channel();
     thread::spawn(move || _ = ended.send(child.wait()));
@@ -95,19 +109,48 @@ fn watch(
     let mut next_beat = Instant::now() + HEARTBEAT / 5;
     loop {
         match exit.recv_timeout(CONTROL_POLL) {
-            Ok(status) => {
-                return status.map_err(|source| StoreError::io(dir.path())(source).into());
-            }
+            Ok(Ok(status)) => return Ok((status, force.n_signals > 0)),
+            Ok(Err(source)) => return Err(StoreError::io(dir.path())(source).into()),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
         }
-        for (control, reason) in delivery.deliver(dir)? {
-            journal.write(SupervisorEvent::ControlRefused { control, reason })?;
+        for (line, reason) in delivery.deliver(dir)? {
+            journal.write(SupervisorEvent::ControlRefused { line, reason })?;
         }
+        force.apply(delivery.stopped_at);
         if Instant::now() >= next_beat {
             next_beat += HEARTBEAT;
             let (cpu_percent, rss_bytes) = usage.sample();
-            journal.write(SupervisorEvent::Heartbeat { cpu_percent, rss_bytes })?;
+            // A disk that is full for a while costs some beats, and not the training.
+            _ = journal.write(SupervisorEvent::Heartbeat { cpu_percent, rss_bytes });
+        }
+    }
+}
+
+/// Ends a trainer that was asked to stop and does not: SIGTERM to its group, then SIGKILL.
+struct Force {
+    group: Option<Pid>,
+    stop_grace: Duration,
+    n_signals: u32,
+}
+
+impl Force {
+    fn new(pid: u32, stop_grace: Duration) -> Self {
+        // The trainer leads a group of its own, with the same number.
+        Self { group: i32::try_from(pid).ok().and_then(Pid::from_raw), stop_grace, n_signals: 0 }
+    }
+
+    fn apply(&mut self, stopped_at: Option<Instant>) {
+        let Some((asked, group)) = stopped_at.zip(self.group) else { return };
+        let (due, signal) = match self.n_signals {
+            0 => (self.stop_grace, Signal::TERM),
+            1 => (self.stop_grace + TERM_GRACE, Signal::KILL),
+            _ => return,
+        };
+        if asked.elapsed() >= due {
+            self.n_signals += 1;
+            // It may have ended in this very moment.
+            _ = kill_process_group(group, signal);
         }
     }
 }
@@ -194,7 +237,10 @@ struct Delivery {
     verifier: Verifier,
     /// How far `control.jsonl` has been read.
     end: u64,
+    n_lines: u64,
     stdin: ChildStdin,
+    /// When a stop was handed over.
+    stopped_at: Option<Instant>,
 }
 
 impl Delivery {
@@ -202,25 +248,32 @@ impl Delivery {
         Ok(Self {
             verifier: Verifier::new(&secret::control_key(data)?, id, attempt),
             end: 0,
+            n_lines: 0,
             stdin,
+            stopped_at: None,
         })
     }
 
-    /// Delivers what is new and returns what was refused, with the reasons.
+    /// Delivers what is new and returns what was refused: its place in the file, and why.
     fn deliver(&mut self, dir: &RunDir) -> Result<Vec<(u64, String)>> {
         let mut refused = Vec::new();
         for line in jsonl::read_lines(&dir.control_path(), self.end, None)? {
             self.end = line.end;
-            let verdict = match serde_json::from_slice::<ControlLine>(&line.bytes) {
-                Ok(control) => {
-                    self.verifier.verify(&control).map_err(|reason| (control.seq, reason))
-                }
-                Err(error) => Err((0, format!("it cannot be read: {error}"))),
-            };
+            self.n_lines += 1;
+            let verdict = serde_json::from_slice::<ControlLine>(&line.bytes)
+                .map_err(|error| format!("it cannot be read: {error}"))
+                .and_then(|control| self.verifier.verify(&control).map(|()| control));
             match verdict {
-                // A trainer that has just ended reads no more; its exit comes next.
-                Ok(()) => _ = self.stdin.write_all(&[&line.bytes[..], b"\n"].concat()),
-                Err(reason) => refused.push(reason),
+                Ok(control) => {
+                    // A trainer that has just ended reads no more; its exit comes next.
+                    _ = self.stdin.write_all(&[&line.bytes[..], b"\n"].concat());
+                    match control.command {
+                        ControlCommand::Stop => {
+                            _ = self.stopped_at.get_or_insert_with(Instant::now);
+                        }
+                    }
+                }
+                Err(reason) => refused.push((self.n_lines, reason)),
             }
         }
         Ok(refused)

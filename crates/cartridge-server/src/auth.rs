@@ -123,7 +123,12 @@ impl Auth {
             return Ok(());
         }
         if let Some(value) = headers.get(AUTHORIZATION) {
-            let token = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
+            let token = value
+                .to_str()
+                .ok()
+                .and_then(|value| value.split_once(' '))
+                .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+                .map(|(_, token)| token);
             return match token {
                 Some(token) if self.is_token(token.trim()) => Ok(()),
                 _ => Err(ApiError::WrongToken),
@@ -141,10 +146,10 @@ pub async fn guard(State(state): State<AppState>, request: Request, next: Next) 
     }
 }
 
-/// `127.0.0.1:8080` as `127.0.0.1`, `[::1]:8080` as `[::1]`.
+/// `127.0.0.1:8080` as `127.0.0.1`, `[::1]:8080` as `[::1]`; what is neither stays as it is.
 fn host_of(authority: &str) -> &str {
-    match authority.rfind(']') {
-        Some(end) => &authority[..=end],
-        None => authority.split(':').next().unwrap_or_default(),
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
     }
 }

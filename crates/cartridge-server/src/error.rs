@@ -24,6 +24,9 @@ pub enum ApiError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The body is larger than any request of ours.
+    #[error("the body is larger than {} bytes", crate::MAX_BODY_BYTES)]
+    TooLarge,
     /// The body is no JSON, or not said to be.
     #[error("{0}")]
     Malformed(String),
@@ -111,6 +114,7 @@ impl ApiError {
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::WrongToken => (StatusCode::UNAUTHORIZED, "wrong_token"),

@@ -1,8 +1,8 @@
 //! Request bodies, queries and path parameters, with problems that point at the field.
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
@@ -25,14 +25,17 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
                 "send the body with `Content-Type: application/json`".to_owned(),
             ));
         }
-        let bytes = axum::body::Bytes::from_request(request, state)
-            .await
-            .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
+        let bytes = axum::body::Bytes::from_request(request, state).await.map_err(|rejection| {
+            match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge,
+                _ => ApiError::Malformed(rejection.body_text()),
+            }
+        })?;
         let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
         let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let detail = error.inner().to_string();
             if error.inner().is_data() {
-                ApiError::Field { pointer: pointer(error.path()), detail }
+                wrong_field(error.path(), detail)
             } else {
                 ApiError::Malformed(format!("the body is no JSON: {detail}"))
             }
@@ -52,9 +55,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
-        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri)
-            .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
-        Ok(Self(query.0))
+        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let deserializer = serde_urlencoded::Deserializer::new(pairs);
+        let query = serde_path_to_error::deserialize(deserializer)
+            .map_err(|error| wrong_field(error.path(), error.inner().to_string()))?;
+        Ok(Self(query))
     }
 }
 
@@ -71,6 +76,18 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
             .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
         Ok(Self(path.0))
     }
+}
+
+/// The problem with one field, as serde describes it.
+fn wrong_field(path: &serde_path_to_error::Path, detail: String) -> ApiError {
+    let mut pointer = pointer(path);
+    // A field that is not there has no place of its own: serde points at what should hold it.
+    if let Some(name) =
+        detail.strip_prefix("missing field `").and_then(|rest| rest.split('`').next())
+    {
+        pointer = format!("{pointer}/{name}");
+    }
+    ApiError::Field { pointer, detail }
 }
 
 /// `a.b[2]` as `/a/b/2`.

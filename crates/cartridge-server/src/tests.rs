@@ -29,6 +29,7 @@ impl TestLab {
         let launcher = Launcher {
             program: PathBuf::from("/nonexistent/cartridge"),
             version: "0.0.0".to_owned(),
+            stop_grace: std::time::Duration::ZERO,
         };
         let state = AppState {
             lab: Arc::new(Lab::open(data, launcher).unwrap()),
@@ -121,7 +122,9 @@ async fn what_is_not_in_the_table_needs_the_token_too() {
 #[tokio::test]
 async fn foreign_hosts_and_origins_are_refused_on_every_method() {
     let lab = TestLab::new();
-    let foreign: [(&str, &str); 11] = [
+    let foreign: [(&str, &str); 13] = [
+        ("host", "[::1].evil.example"),
+        ("host", "127.0.0.1:80:evil.example"),
         ("host", "evil.example"),
         ("host", "127.0.0.1.evil.example"),
         ("host", ""),
@@ -254,7 +257,7 @@ fn check_problem(answer: (StatusCode, Value), expected: (u16, &str, &[&str])) {
 async fn malformed_requests_are_problems_with_a_pointer() {
     let lab = TestLab::new();
     let runs = |body: Value| lab.ask("POST", "/api/runs", Some(body));
-    check_problem(runs(json!({})).await, (422, "invalid_field", &[""]));
+    check_problem(runs(json!({})).await, (422, "invalid_field", &["/env_id"]));
     check_problem(runs(json!({ "env_id": 7 })).await, (422, "invalid_field", &["/env_id"]));
     check_problem(
         runs(json!({ "env_id": "CartPol-v1" })).await,
@@ -303,7 +306,14 @@ async fn malformed_requests_are_problems_with_a_pointer() {
     check_problem(lab.ask("GET", "/api/nothing", None).await, (404, "no_such_route", &[]));
     check_problem(lab.ask("DELETE", "/api/runs", None).await, (405, "method_not_allowed", &[]));
     check_problem(lab.ask("GET", "/api/runs/%ff", None).await, (400, "malformed", &[]));
-    check_problem(lab.ask("GET", "/api/runs?limit=many", None).await, (400, "malformed", &[]));
+    check_problem(
+        lab.ask("GET", "/api/runs?limit=many", None).await,
+        (422, "invalid_field", &["/limit"]),
+    );
+    check_problem(
+        lab.ask("GET", "/api/runs?page=2", None).await,
+        (422, "invalid_field", &["/page"]),
+    );
     check_problem(lab.ask("GET", "/api/runs?cursor=x", None).await, (400, "malformed", &[]));
 }
 
@@ -324,7 +334,7 @@ async fn a_body_must_be_json_and_say_so() {
     check_problem(post("application/json", format!("{body}x")).await, (400, "malformed", &[]));
     check_problem(
         post("application/json", " ".repeat(MAX_BODY_BYTES + 1)).await,
-        (400, "malformed", &[]),
+        (413, "too_large", &[]),
     );
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
@@ -38,7 +39,8 @@ impl DataDir {
         fs::create_dir_all(path.join("runs")).map_err(unwritable)?;
         // Absolute, because supervisors and workers are started with it.
         let path = path.canonicalize().map_err(unwritable)?;
-        let probe = path.join(format!(".probe-{}", std::process::id()));
+        let probe =
+            path.join(format!(".probe-{}-{:?}", std::process::id(), std::thread::current().id()));
         let written = File::create(&probe)
             .and_then(|mut file| file.write_all(&[b'.'; 64 * 1024]).and_then(|()| file.sync_all()));
         // The probe may be all that fits: it is removed whether or not it could be written.
@@ -46,32 +48,40 @@ impl DataDir {
         written.and(removed).map_err(unwritable)?;
 
         let dir = Self { path };
+        if !dir.check_format()? {
+            write_beside(&dir.path.join("format"), format!("{FORMAT}\n").as_bytes())?;
+        }
+        Ok(dir)
+    }
+
+    /// Opens a folder that is there already, to read it or to add to its runs. Nothing is made,
+    /// and a full disk is no obstacle.
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if !path.join("runs").is_dir() {
+            return Err(StoreError::NoData(path.to_owned()));
+        }
+        let dir = Self { path: path.canonicalize().map_err(StoreError::io(path))? };
         dir.check_format()?;
         Ok(dir)
     }
 
-    fn check_format(&self) -> Result<()> {
+    /// Refuses data of a later version; says whether the folder has its format written down.
+    fn check_format(&self) -> Result<bool> {
         let path = self.path.join("format");
-        match fs::read_to_string(&path) {
-            Ok(text) => {
-                let found: u32 = text.trim().parse().map_err(|_| StoreError::Damaged {
-                    path: path.clone(),
-                    detail: format!("`{}` is no format number", text.trim()),
-                })?;
-                if found > FORMAT {
-                    return Err(StoreError::NewerFormat {
-                        path: self.path.clone(),
-                        found,
-                        known: FORMAT,
-                    });
-                }
-                Ok(())
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                write_beside(&path, format!("{FORMAT}\n").as_bytes())
-            }
-            Err(error) => Err(StoreError::io(&path)(error)),
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(StoreError::io(&path)(error)),
+        };
+        let found: u32 = text.trim().parse().map_err(|_| StoreError::Damaged {
+            path: path.clone(),
+            detail: format!("`{}` is no format number", text.trim()),
+        })?;
+        if found > FORMAT {
+            return Err(StoreError::NewerFormat { path: self.path.clone(), found, known: FORMAT });
         }
+        Ok(true)
     }
 
     /// Where it is, absolute.
@@ -104,13 +114,32 @@ impl DataDir {
 
 /// Writes a file so that a reader sees either the old content or the new, never a part.
 pub fn write_beside(path: &Path, content: &[u8]) -> Result<()> {
+    write_beside_with_mode(path, content, 0o666)
+}
+
+/// [`write_beside`] for a file that only its owner may read.
+pub fn write_secret_beside(path: &Path, content: &[u8]) -> Result<()> {
+    write_beside_with_mode(path, content, 0o600)
+}
+
+fn write_beside_with_mode(path: &Path, content: &[u8], mode: u32) -> Result<()> {
+    // A name of its own, so that two writers at once do not write into the same file.
+    let mut suffix = [0; 8];
+    getrandom::fill(&mut suffix).expect("the system has randomness");
     let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
+    beside.push(format!(".new-{:016x}", u64::from_ne_bytes(suffix)));
     let beside = PathBuf::from(beside);
-    File::create(&beside)
+    let written = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&beside)
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path))
-        .map_err(StoreError::io(path))?;
+        .and_then(|()| fs::rename(&beside, path));
+    if let Err(error) = written {
+        _ = fs::remove_file(&beside);
+        return Err(StoreError::io(path)(error));
+    }
     sync_parent(path)
 }
 

@@ -24,6 +24,9 @@ pub enum StoreError {
         /// What to do about it.
         hint: &'static str,
     },
+    /// The folder holds no data of ours.
+    #[error("{} holds no runs\nhint: choose the data folder with --data", .0.display())]
+    NoData(PathBuf),
     /// The data was written by a later version.
     #[error(
         "{} has format {found}, and this version knows formats up to {known}\n\
@@ -51,12 +54,28 @@ pub enum StoreError {
     /// The index could not be used.
     #[error("the index: {0}")]
     Index(#[from] rusqlite::Error),
+    /// The index holds something that it should not.
+    #[error("the index: {0}")]
+    IndexContent(String),
 }
 
 /// The crate's result.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 impl StoreError {
+    /// Whether the index is damaged, which making it anew mends.
+    pub fn is_index_damage(&self) -> bool {
+        let code = match self {
+            Self::IndexContent(_) => return true,
+            Self::Index(error) => error.sqlite_error_code(),
+            _ => return false,
+        };
+        matches!(
+            code,
+            Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
+        )
+    }
+
     /// Wraps what the system said about `path`.
     pub fn io(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();

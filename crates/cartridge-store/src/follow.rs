@@ -18,6 +18,9 @@ pub struct Follower {
     pub status: RunStatus,
     /// Events read so far; the next one gets this number plus one.
     pub n_events: u64,
+    /// The newest metric row.
+    pub last_row: u64,
+    n_controls: u64,
     events_end: u64,
     metrics_end: u64,
     supervisor_end: u64,
@@ -45,20 +48,27 @@ impl Follower {
         let mut news = News::default();
         // The supervisor is read first: its exit comes after everything the trainer wrote, so an
         // exit that is seen here never hides trainer lines from the reads below.
-        for line in self.read::<SupervisorLine>(
+        let spoken = self.read::<SupervisorLine>(
             &dir.supervisor_path(),
             |f| &mut f.supervisor_end,
             &mut news,
-        )? {
+        )?;
+        for line in spoken.into_iter().flatten() {
             self.status.apply_supervisor(&line);
             news.supervisor_spoke = true;
         }
         for line in
             self.read::<ControlLine>(&dir.control_path(), |f| &mut f.control_end, &mut news)?
         {
-            self.status.apply_control(&line);
+            // Lines that cannot be read have their place too.
+            self.n_controls += 1;
+            if let Some(line) = line {
+                self.status.apply_control(self.n_controls, &line);
+            }
         }
-        for line in self.read::<EventLine>(&dir.events_path(), |f| &mut f.events_end, &mut news)? {
+        let events =
+            self.read::<EventLine>(&dir.events_path(), |f| &mut f.events_end, &mut news)?;
+        for line in events.into_iter().flatten() {
             if self.refuses(line.attempt) {
                 continue;
             }
@@ -67,13 +77,14 @@ impl Follower {
             news.events.push((self.n_events, line));
         }
         let metrics_start = self.metrics_end;
-        for line in
-            self.read::<MetricLine>(&dir.metrics_path(), |f| &mut f.metrics_end, &mut news)?
-        {
+        let metrics =
+            self.read::<MetricLine>(&dir.metrics_path(), |f| &mut f.metrics_end, &mut news)?;
+        for line in metrics.into_iter().flatten() {
             if self.refuses(line.attempt) || line.episodes.len().is_none() {
                 continue;
             }
             self.status.apply_metrics(&line);
+            self.last_row = self.last_row.max(line.row);
             news.metrics.push(line);
         }
         news.metrics_range = (metrics_start, self.metrics_end);
@@ -87,21 +98,21 @@ impl Follower {
         old
     }
 
+    /// The new lines of a file; nothing in the place of one that cannot be read.
     fn read<T: DeserializeOwned>(
         &mut self,
         path: &Path,
         end: impl Fn(&mut Self) -> &mut u64,
         news: &mut News,
-    ) -> Result<Vec<T>> {
+    ) -> Result<Vec<Option<T>>> {
         let lines = jsonl::read_lines(path, *end(self), None)?;
         let mut records = Vec::with_capacity(lines.len());
         for Line { bytes, end: line_end } in lines {
             *end(self) = line_end;
             news.changed = true;
-            match serde_json::from_slice(&bytes) {
-                Ok(record) => records.push(record),
-                Err(_) => self.status.refused_lines += 1,
-            }
+            let record = serde_json::from_slice(&bytes).ok();
+            self.status.refused_lines += u64::from(record.is_none());
+            records.push(record);
         }
         Ok(records)
     }

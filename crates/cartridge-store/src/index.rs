@@ -123,12 +123,24 @@ impl Index {
     /// loses nothing: everything in it is also in the files.
     pub fn open(data: &DataDir) -> Result<Self> {
         match Self::open_as_it_is(data) {
-            Err(StoreError::Index(error)) if is_damage(&error) => {
-                remove_database(&data.index_path())?;
+            Err(error) if error.is_index_damage() => {
+                Self::remove(data)?;
                 Self::open_as_it_is(data)
             }
             opened => opened,
         }
+    }
+
+    /// An index of nothing, in memory.
+    pub fn empty() -> Result<Self> {
+        let index = Self { connection: Connection::open_in_memory()? };
+        index.connection.execute_batch(SCHEMA)?;
+        Ok(index)
+    }
+
+    /// Deletes the index of a data folder; nobody may have it open.
+    pub fn remove(data: &DataDir) -> Result<()> {
+        remove_database(&data.index_path())
     }
 
     fn open_as_it_is(data: &DataDir) -> Result<Self> {
@@ -253,6 +265,21 @@ impl Index {
         Ok(feed)
     }
 
+    /// Tells readers of the feed that something about a run changed which is not in its files.
+    pub fn publish_status(&mut self, id: &RunId) -> Result<FeedRow> {
+        publish(&self.connection, id, FeedItem::Status)
+    }
+
+    /// Forgets a run whose folder is gone.
+    pub fn forget(&mut self, id: &RunId) -> Result<()> {
+        let transaction = self.connection.transaction()?;
+        for table in ["runs WHERE id", "events WHERE run_id", "metrics WHERE run_id"] {
+            transaction.execute(&format!("DELETE FROM {table} = ?1"), [id.as_str()])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
     /// Forgets the oldest rows of the feed beyond the number that is kept.
     pub fn prune_feed(&mut self) -> Result<()> {
         self.connection.execute(
@@ -336,27 +363,41 @@ impl Index {
         keys: &[&str],
         most: usize,
     ) -> Result<(u64, Vec<SeriesPoints>)> {
+        // One transaction, so that the newest row and the points are of the same moment.
+        let transaction = self.connection.unchecked_transaction()?;
+        let follower: Follower = self
+            .connection
+            .prepare_cached("SELECT follower FROM runs WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get::<_, String>(0))
+            .optional()?
+            .map_or_else(|| Err(StoreError::NoSuchRun(id.to_string())), |text| parse(&text))?;
+        let keys = if keys.is_empty() {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT DISTINCT key FROM metrics WHERE run_id = ?1 ORDER BY key",
+            )?;
+            let rows = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()?
+        } else {
+            keys.iter().map(|&key| key.to_owned()).collect()
+        };
         let mut statement = self.connection.prepare_cached(
-            "SELECT key, step, t, value, row FROM metrics WHERE run_id = ?1 ORDER BY key, row",
+            "SELECT step, t, value FROM metrics WHERE run_id = ?1 AND key = ?2 ORDER BY row",
         )?;
-        let mut rows = statement.query([id.as_str()])?;
-        let mut series: Vec<SeriesPoints> = Vec::new();
-        let mut last_row = 0;
-        while let Some(row) = rows.next()? {
-            let key: String = row.get(0)?;
-            last_row = last_row.max(row.get(4)?);
-            if !keys.is_empty() && !keys.contains(&key.as_str()) {
-                continue;
+        let mut series = Vec::new();
+        for key in keys {
+            let mut points = SeriesPoints { key, ..SeriesPoints::default() };
+            let mut rows = statement.query(params![id.as_str(), points.key])?;
+            while let Some(row) = rows.next()? {
+                points.step.push(row.get(0)?);
+                points.t.push(row.get(1)?);
+                points.value.push(row.get(2)?);
             }
-            if series.last().is_none_or(|last| last.key != key) {
-                series.push(SeriesPoints { key, ..SeriesPoints::default() });
+            if !points.step.is_empty() {
+                series.push(points.thinned(most));
             }
-            let points = series.last_mut().expect("one was just pushed");
-            points.step.push(row.get(1)?);
-            points.t.push(row.get(2)?);
-            points.value.push(row.get(3)?);
         }
-        Ok((last_row, series.iter().map(|points| points.thinned(most)).collect()))
+        transaction.finish()?;
+        Ok((follower.last_row, series))
     }
 
     /// The numbers of the oldest kept and the newest row of the feed.
@@ -401,12 +442,10 @@ impl SeriesPoints {
         let mut kept = BTreeSet::from([0, n - 1]);
         for bucket in 0..n_buckets {
             let range = bucket * n / n_buckets..(bucket + 1) * n / n_buckets;
-            let by_value = |&a: &usize, &b: &usize| {
-                let or_nan = |idx: usize| self.value[idx].unwrap_or(f64::NAN);
-                or_nan(a).total_cmp(&or_nan(b))
-            };
-            kept.extend(range.clone().min_by(by_value));
-            kept.extend(range.max_by(by_value));
+            let finite = || range.clone().filter_map(|idx| Some((idx, self.value[idx]?)));
+            let by_value = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+            kept.extend(finite().min_by(by_value).map(|(idx, _)| idx));
+            kept.extend(finite().max_by(by_value).map(|(idx, _)| idx));
         }
         Self {
             key: self.key.clone(),
@@ -423,11 +462,6 @@ fn connect(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
-}
-
-fn is_damage(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(code, Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt))
 }
 
 fn remove_database(path: &Path) -> Result<()> {
@@ -476,10 +510,7 @@ fn to_text(value: &impl serde::Serialize) -> String {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| StoreError::Damaged {
-        path: PathBuf::from("cartridge.db"),
-        detail: error.to_string(),
-    })
+    serde_json::from_str(text).map_err(|error| StoreError::IndexContent(error.to_string()))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::data_dir::sync_parent;
 use crate::error::{Result, StoreError};
 
 /// The most of one line that is read; a longer one is skipped as damaged.
@@ -26,8 +27,20 @@ pub struct Appender {
 impl Appender {
     /// Opens `path` for appending, creating it if needed; fails when another process writes it.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = path.into();
-        let file = open_locked(&path).map_err(StoreError::io(&path))?;
+        Self::open_with(path.into(), |file| file.try_lock().map_err(io::Error::from))
+    }
+
+    /// Opens `path` for appending as soon as nobody else writes it.
+    pub fn open_in_turn(path: impl Into<PathBuf>) -> Result<Self> {
+        Self::open_with(path.into(), File::lock)
+    }
+
+    fn open_with(path: PathBuf, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<Self> {
+        let is_new = !path.exists();
+        let file = open_locked(&path, lock).map_err(StoreError::io(&path))?;
+        if is_new {
+            sync_parent(&path)?;
+        }
         Ok(Self { path, file, buffer: Vec::new() })
     }
 
@@ -46,9 +59,9 @@ impl Appender {
     }
 }
 
-fn open_locked(path: &Path) -> io::Result<File> {
+fn open_locked(path: &Path, lock: impl FnOnce(&File) -> io::Result<()>) -> io::Result<File> {
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
-    file.try_lock().map_err(io::Error::from)?;
+    lock(&file)?;
     let whole = end_of_last_line(&mut file)?;
     if whole < file.metadata()?.len() {
         file.set_len(whole)?;

@@ -375,8 +375,8 @@ pub enum SupervisorEvent {
     },
     /// A control line was not delivered.
     ControlRefused {
-        /// Number that the line gives itself.
-        control: u64,
+        /// Its place in `control.jsonl`, from 1, whatever number it gives itself.
+        line: u64,
         /// Why.
         reason: String,
     },
@@ -386,6 +386,9 @@ pub enum SupervisorEvent {
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
+        /// Whether the supervisor ended it, because it did not obey in time.
+        #[serde(default)]
+        forced: bool,
         /// The last lines that it printed.
         log: Vec<String>,
     },

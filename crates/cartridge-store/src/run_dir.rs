@@ -1,7 +1,7 @@
 //! One run's folder.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -87,6 +87,8 @@ impl RunDir {
         data: &DataDir,
         manifest: impl FnOnce(RunId) -> Manifest,
     ) -> Result<(Self, Manifest)> {
+        let runs = data.path().join("runs");
+        fs::create_dir_all(&runs).map_err(StoreError::io(&runs))?;
         let (id, dir) = loop {
             let id = RunId::random();
             let dir = data.run(&id);
@@ -129,7 +131,16 @@ impl RunDir {
                 known: Manifest::FORMAT,
             });
         }
+        if manifest.id.as_str() != self.name() {
+            let detail = format!("it is the manifest of {}; is this a copy?", manifest.id);
+            return Err(StoreError::Damaged { path, detail });
+        }
         Ok(manifest)
+    }
+
+    /// Whether a supervisor is at work on the run: it holds its file locked for as long as it lives.
+    pub fn is_supervised(&self) -> bool {
+        File::open(self.supervisor_path()).is_ok_and(|file| file.try_lock_shared().is_err())
     }
 
     /// Where it is.

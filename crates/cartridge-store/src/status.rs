@@ -3,6 +3,8 @@
 //! The fold keeps facts and derives the state from them, so the order in which the files of a run
 //! are read does not matter.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::records::{
@@ -74,6 +76,7 @@ pub struct Failure {
 struct Exit {
     code: Option<i32>,
     signal: Option<i32>,
+    forced: bool,
     log: Vec<String>,
 }
 
@@ -118,7 +121,10 @@ pub struct RunStatus {
     pub refused_lines: u64,
     evaluating: bool,
     training_started: bool,
-    stop_requested: bool,
+    /// Places in `control.jsonl` of the lines that ask for a stop.
+    stops: BTreeSet<u64>,
+    /// Places of the lines that the supervisor refused.
+    refused: BTreeSet<u64>,
     done: Option<DoneReason>,
     error: Option<String>,
     exit: Option<Exit>,
@@ -130,9 +136,10 @@ impl RunStatus {
         match (&self.exit, self.done) {
             (Some(Exit { code: Some(0), .. }), Some(DoneReason::Completed)) => RunState::Succeeded,
             (Some(Exit { code: Some(0), .. }), Some(DoneReason::Stopped)) => RunState::Terminated,
+            (Some(Exit { forced: true, .. }), _) => RunState::Terminated,
             (Some(_), _) => RunState::Failed,
             (None, _) if self.lost => RunState::Lost,
-            (None, _) if self.stop_requested => RunState::Stopping,
+            (None, _) if !self.stops.is_subset(&self.refused) => RunState::Stopping,
             (None, _) if self.training_started => RunState::Running,
             (None, _) if self.attempt > 0 => RunState::Starting,
             (None, _) => RunState::Queued,
@@ -151,7 +158,7 @@ impl RunStatus {
     /// Why the run failed or was lost.
     pub fn failure(&self) -> Option<Failure> {
         match (self.state(), &self.exit) {
-            (RunState::Failed, Some(Exit { code, signal, log })) => Some(Failure {
+            (RunState::Failed, Some(Exit { code, signal, log, .. })) => Some(Failure {
                 message: self.error.clone().unwrap_or_else(|| match (code, signal) {
                     (_, Some(signal)) => format!("the trainer was ended by signal {signal}"),
                     (Some(0), None) => {
@@ -233,18 +240,20 @@ impl RunStatus {
                 self.cpu_percent = *cpu_percent;
                 self.rss_bytes = *rss_bytes;
             }
-            SupervisorEvent::ControlRefused { .. } => {}
-            SupervisorEvent::Exited { code, signal, log } => {
+            SupervisorEvent::ControlRefused { line, .. } => _ = self.refused.insert(*line),
+            SupervisorEvent::Exited { code, signal, forced, log } => {
                 self.ended_at = Some(line.t);
-                self.exit = Some(Exit { code: *code, signal: *signal, log: log.clone() });
+                let log = log.clone();
+                self.exit = Some(Exit { code: *code, signal: *signal, forced: *forced, log });
             }
         }
     }
 
-    /// Takes in a line of `control.jsonl`.
-    pub fn apply_control(&mut self, line: &ControlLine) {
+    /// Takes in the line at `place` in `control.jsonl`, counted from 1. It counts as long as the
+    /// supervisor does not refuse it.
+    pub fn apply_control(&mut self, place: u64, line: &ControlLine) {
         match line.command {
-            Command::Stop => self.stop_requested = true,
+            Command::Stop => _ = self.stops.insert(place),
         }
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod worker;
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::RunError;
@@ -29,15 +30,24 @@ pub(crate) struct DataArgs {
 }
 
 impl DataArgs {
+    /// Opens the folder for work, making it if needed.
     pub(crate) fn open(&self) -> anyhow::Result<DataDir> {
         Ok(DataDir::open(&self.data).map_err(RunError::from)?)
+    }
+
+    /// Opens the folder as it is.
+    pub(crate) fn open_existing(&self) -> anyhow::Result<DataDir> {
+        Ok(DataDir::open_existing(&self.data).map_err(RunError::from)?)
     }
 }
 
 /// This program, to be started again as supervisor or worker.
-pub(crate) fn launcher() -> anyhow::Result<Launcher> {
-    Ok(Launcher { program: this_program()?, version: VERSION.to_owned() })
+pub(crate) fn launcher(stop_grace: Duration) -> anyhow::Result<Launcher> {
+    Ok(Launcher { program: this_program()?, version: VERSION.to_owned(), stop_grace })
 }
+
+/// Time enough for the longest updates that make sense.
+pub(crate) const STOP_GRACE_SECONDS: u64 = 60;
 
 pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("finding this program")

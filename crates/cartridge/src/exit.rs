@@ -1,4 +1,4 @@
-//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict.
+//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 6 no lab.
 
 use std::io::Write as _;
 use std::process::{ExitCode, Termination};
@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     NotFound = 3,
     /// It cannot be done now.
     Conflict = 4,
+    /// No lab is there to be asked.
+    NoLab = 6,
 }
 
 impl Termination for Exit {
@@ -40,9 +42,10 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     _ = writeln!(std::io::stderr(), "error: {message}");
     match error.downcast_ref::<RunError>() {
         Some(RunError::Config(_) | RunError::Registry(_)) => Exit::Usage,
-        Some(RunError::Store(StoreError::NoSuchRun(_)) | RunError::NoCheckpoint(_)) => {
-            Exit::NotFound
-        }
+        Some(
+            RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
+            | RunError::NoCheckpoint(_),
+        ) => Exit::NotFound,
         Some(RunError::Ended { .. } | RunError::LabRunning { .. }) => Exit::Conflict,
         _ => Exit::Failed,
     }

@@ -56,9 +56,9 @@ fn unknown_words_name_the_nearest() {
     );
     check(&["trainr.gamma=1"], Err("unknown option `trainr.gamma`; did you mean `trainer.gamma`?"));
     check(
-        &["foo=1"],
+        &["foobarbaz=1"],
         Err(
-            "environment `CartPole-v1` has no option `foo`; its options are: `sutton_barto_reward`",
+            "environment `CartPole-v1` has no option `foobarbaz`; its options are: `sutton_barto_reward`",
         ),
     );
     check(
@@ -91,6 +91,11 @@ fn values_have_types_and_bounds() {
     check(
         &["seeds.seed_base=-1"],
         Err("`seeds.seed_base`: invalid value: integer `-1`, expected u64"),
+    );
+    let too_large = "seeds.seed_base=9223372036854775808";
+    check(
+        &[too_large],
+        Err("`seeds.seed_base`: 9223372036854775808 is not between 0 and 9223372036854775807"),
     );
     check(
         &["simulation.n_envs=1", "simulation.n_steps=16", "trainer.batch_size=64"],

@@ -68,3 +68,38 @@ fn forged_foreign_repeated_and_reordered_lines_are_refused() {
     check(&verifier, &ControlLine { previous: String::new(), ..second.clone() }, "does not follow");
     verifier.verify(&second).unwrap();
 }
+
+#[test]
+fn a_bad_line_does_not_spoil_the_ones_after_it() {
+    let fixture = Fixture::new();
+    fixture.issue();
+    let forged = ControlLine { seq: 2, signature: "00".to_owned(), ..fixture.issue() };
+    let text = std::fs::read_to_string(fixture.dir.control_path()).unwrap();
+    let first = text.lines().next().unwrap();
+    let forged = serde_json::to_string(&forged).unwrap();
+    std::fs::write(fixture.dir.control_path(), format!("{first}\nnot a line\n{forged}\n")).unwrap();
+    fixture.issue();
+    let mut verifier = Verifier::new(KEY, &fixture.run, 1);
+    let lines = jsonl::read_lines(&fixture.dir.control_path(), 0, None).unwrap();
+    let accepted: Vec<bool> = lines
+        .iter()
+        .map(|line| {
+            serde_json::from_slice(&line.bytes).is_ok_and(|line| verifier.verify(&line).is_ok())
+        })
+        .collect();
+    assert_eq!(accepted, [true, false, false, true]);
+}
+
+#[test]
+fn writers_take_turns() {
+    let fixture = Fixture::new();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| fixture.issue());
+        }
+    });
+    let mut verifier = Verifier::new(KEY, &fixture.run, 1);
+    let lines = fixture.read();
+    assert_eq!(lines.len(), 8);
+    lines.iter().for_each(|line| verifier.verify(line).unwrap());
+}

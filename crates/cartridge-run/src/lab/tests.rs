@@ -6,7 +6,11 @@ use serde_json::json;
 use super::*;
 
 fn open(data: &DataDir) -> Result<Lab> {
-    let launcher = Launcher { program: PathBuf::from("/nonexistent"), version: "0.0.0".to_owned() };
+    let launcher = Launcher {
+        program: PathBuf::from("/nonexistent"),
+        version: "0.0.0".to_owned(),
+        stop_grace: std::time::Duration::ZERO,
+    };
     Lab::open(data.clone(), launcher)
 }
 
@@ -70,7 +74,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     let lab = open(&data).unwrap();
     // As if it had last been heard two heartbeats ago; what its lines say of the time is 1970.
     let long_ago = Instant::now().checked_sub(LOST_AFTER).unwrap();
-    held(&lab.watch).heard.insert(id.clone(), long_ago);
+    held(&lab.watch).pulses.insert(id.clone(), Pulse { heard: long_ago, health: Health::Fresh });
     let messages = lab.tick().unwrap();
     let FeedNews::Progress(view, _) = &messages[0].news else { panic!("{messages:?}") };
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
@@ -82,6 +86,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     // It speaks again.
     let beat = "{\"attempt\":1,\"t\":2.0,\"type\":\"heartbeat\",\"cpu_percent\":null,\"rss_bytes\":null}\n";
     std::fs::write(dir.supervisor_path(), format!("{}{beat}", started())).unwrap();
+    held(&lab.watch).last_discovery = None;
     lab.tick().unwrap();
     assert_eq!(lab.run(&id).unwrap().run.status.state(), RunState::Starting);
 }
@@ -119,4 +124,120 @@ fn a_reader_of_the_feed_resumes_or_is_reset() {
         FeedPosition::Reset(newest),
         "from another life"
     );
+}
+
+#[test]
+fn a_lost_run_is_dead_for_a_new_lab_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    std::fs::write(dir.supervisor_path(), started()).unwrap();
+    let lab = open(&data).unwrap();
+    held(&lab.writer).mark_lost(&id).unwrap();
+    drop(lab);
+    let view = open(&data).unwrap().run(&id).unwrap();
+    assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
+}
+
+#[test]
+fn a_late_heartbeat_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    std::fs::write(dir.supervisor_path(), started()).unwrap();
+    let lab = open(&data).unwrap();
+    let late = Instant::now().checked_sub(STALE_AFTER).unwrap();
+    held(&lab.watch).pulses.insert(id.clone(), Pulse { heard: late, health: Health::Fresh });
+    let messages = lab.tick().unwrap();
+    let FeedNews::Progress(view, _) = &messages[0].news else { panic!("{messages:?}") };
+    assert_eq!(view.health, Health::Stale);
+    assert_eq!(lab.tick().unwrap(), [], "it is said once");
+}
+
+#[test]
+fn what_happens_between_two_ticks_is_told_at_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    std::fs::write(dir.supervisor_path(), started()).unwrap();
+    let lab = open(&data).unwrap();
+    let FeedPosition::Reset(before) = lab.feed_position(None).unwrap() else {
+        panic!("a new reader")
+    };
+    lab.stop_run(&id, "test").unwrap();
+    let seqs: Vec<u64> = lab.tick().unwrap().iter().map(|message| message.seq).collect();
+    assert_eq!(seqs, [before + 1], "no number is left out");
+}
+
+/// Overwrites all of a file from `offset` on.
+fn scribble(path: &std::path::Path, offset: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    assert!(bytes.len() > offset, "{} bytes", bytes.len());
+    bytes[offset..].fill(0xA5);
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn an_index_that_is_damaged_inside_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    let row = json!({ "attempt": 1, "row": 1, "t": 0, "step": 1, "values": { "m": 1.0 } });
+    std::fs::write(dir.metrics_path(), format!("{row}\n")).unwrap();
+    // Every page after the first, then only the last ones, which no tick looks at.
+    for first_page in [1, 4, 6] {
+        drop(open(&data).unwrap());
+        scribble(&data.index_path(), 4096 * first_page);
+        let lab = open(&data).unwrap();
+        // A question may meet the damage first; the tick after it has mended it.
+        _ = (lab.runs(9, None), lab.series(&id, &[], 9), lab.feed_after(0, 99));
+        lab.tick().unwrap();
+        assert_eq!(lab.runs(9, None).unwrap()[0].run.manifest.id, id, "from page {first_page} on");
+        assert_eq!(lab.series(&id, &[], 9).unwrap().0, 1, "from page {first_page} on");
+    }
+}
+
+#[test]
+fn a_run_whose_folder_is_gone_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    let lab = open(&data).unwrap();
+    assert_eq!(lab.runs(9, None).unwrap().len(), 1);
+    std::fs::remove_dir_all(dir.path()).unwrap();
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert_eq!(lab.runs(9, None).unwrap(), []);
+    assert!(lab.run(&id).is_err());
+    lab.feed_after(0, 99).unwrap();
+}
+
+#[test]
+fn a_copied_folder_is_not_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    let copy = folder.path().join("runs/r-zzzzzz");
+    std::fs::create_dir(&copy).unwrap();
+    std::fs::copy(dir.manifest_path(), copy.join("run.json")).unwrap();
+    let listed: Vec<RunId> = open(&data)
+        .unwrap()
+        .runs(9, None)
+        .unwrap()
+        .into_iter()
+        .map(|view| view.run.manifest.id)
+        .collect();
+    assert_eq!(listed, [id]);
+}
+
+#[test]
+fn the_address_is_known_while_the_lab_lives() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    assert_eq!(address_of(&data), None);
+    let lab = open(&data).unwrap();
+    lab.announce("http://127.0.0.1:1").unwrap();
+    assert_eq!(address_of(&data).as_deref(), Some("http://127.0.0.1:1"));
+    drop(lab);
+    assert_eq!(address_of(&data), None);
 }

@@ -6,7 +6,11 @@ use super::*;
 use crate::launch::Launcher;
 
 fn lab(folder: &tempfile::TempDir) -> Lab {
-    let launcher = Launcher { program: PathBuf::from("/nonexistent"), version: "0.0.0".to_owned() };
+    let launcher = Launcher {
+        program: PathBuf::from("/nonexistent"),
+        version: "0.0.0".to_owned(),
+        stop_grace: std::time::Duration::ZERO,
+    };
     Lab::open(DataDir::open(folder.path()).unwrap(), launcher).unwrap()
 }
 
@@ -93,4 +97,18 @@ fn bad_moves_change_nothing() {
     assert_eq!(lab.play(&id).unwrap().moves, play.moves);
     let over = finish(&lab, play);
     assert!(lab.play_move(&id, free, over.moves.len() as u32).is_err());
+}
+
+#[test]
+fn a_damaged_game_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let games: Vec<RunId> = (0..3)
+        .map(|_| lab.new_play("tictactoe", "builtin:perfect", Side::Second).unwrap().manifest.id)
+        .collect();
+    std::fs::remove_dir_all(lab.data.run(&games[0]).path()).unwrap();
+    std::fs::write(lab.data.run(&games[1]).events_path(), "garbage\n").unwrap();
+    let listed: Vec<RunId> =
+        lab.plays(9).unwrap().into_iter().map(|play| play.manifest.id).collect();
+    assert_eq!(listed, games[2..]);
 }

@@ -1,8 +1,8 @@
 //! `/login`, `/api/login`, `/api/logout`: how a browser gets in and out.
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use cartridge_run::clock::unix_now;
 use cartridge_run::secret::{self, LoginCodeError};
@@ -45,7 +45,8 @@ async fn follow_login_link(
     Query(link): Query<LoginLink>,
     request: Request,
 ) -> Response {
-    let Some(code) = link.code else {
+    // Only following the link uses it up; a program that looks ahead asks for the head.
+    let Some(code) = link.code.filter(|_| request.method() == Method::GET) else {
         let (parts, _) = request.into_parts();
         return assets::serve(parts.method, parts.uri, parts.headers).await;
     };

@@ -228,13 +228,19 @@ impl Reader {
         };
         seq = self.catch_up(seq).await?;
         loop {
-            match live.recv().await {
+            let received = tokio::select! {
+                received = live.recv() => received,
+                // A client that has left is noticed also when nothing happens.
+                () = self.sender.closed() => return None,
+            };
+            match received {
                 Ok(message) if message.seq <= seq => {}
-                Ok(message) => {
+                Ok(message) if message.seq == seq + 1 => {
                     seq = message.seq;
                     self.send(&message).await?;
                 }
-                Err(RecvError::Lagged(_)) => seq = self.catch_up(seq).await?,
+                // Something lies in between: it is in the index.
+                Ok(_) | Err(RecvError::Lagged(_)) => seq = self.catch_up(seq).await?,
                 Err(RecvError::Closed) => return None,
             }
         }

@@ -39,7 +39,7 @@ fn a_read_only_folder_is_said() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o500)).unwrap();
     // The superuser may write anywhere; there the refusal cannot be seen.
     if File::create(path.join("probe")).is_ok() {
-        return;
+        return eprintln!("skipped: the superuser may write anywhere");
     }
     let message = DataDir::open(&path).unwrap_err().to_string();
     assert!(message.contains("check its permissions"), "{message}");
@@ -53,4 +53,24 @@ fn what_is_no_run_is_not_listed() {
         fs::create_dir(folder.path().join("runs").join(name)).unwrap();
     }
     assert_eq!(data.run_ids().unwrap(), ["r-0a1b2c".parse().unwrap()]);
+}
+
+#[test]
+fn many_can_open_a_new_folder_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| DataDir::open(folder.path()).unwrap());
+        }
+    });
+}
+
+#[test]
+fn what_is_only_read_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    assert!(matches!(DataDir::open_existing(&path), Err(StoreError::NoData(_))));
+    assert!(!path.exists());
+    DataDir::open(&path).unwrap();
+    DataDir::open_existing(&path).unwrap();
 }

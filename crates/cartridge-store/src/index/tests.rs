@@ -142,6 +142,7 @@ fn a_spike_of_one_point_survives_thinning() {
     let mut value: Vec<Option<f64>> = (0..n).map(|idx| Some(f64::from(idx % 7))).collect();
     value[6_543] = Some(1e6);
     value[1_234] = None;
+    value[6_544] = None;
     let points = SeriesPoints {
         key: "m".to_owned(),
         step: (0..n as u64).collect(),

@@ -13,7 +13,12 @@ fn started() -> SupervisorLine {
 }
 
 fn exited(code: Option<i32>, signal: Option<i32>) -> SupervisorLine {
-    supervisor(SupervisorEvent::Exited { code, signal, log: vec!["the last words".to_owned()] })
+    supervisor(SupervisorEvent::Exited {
+        code,
+        signal,
+        forced: false,
+        log: vec!["the last words".to_owned()],
+    })
 }
 
 fn done(reason: DoneReason) -> EventLine {
@@ -49,9 +54,9 @@ fn check(
     let mut forwards = RunStatus::default();
     events.iter().for_each(|line| forwards.apply_event(line));
     supervisor.iter().for_each(|line| forwards.apply_supervisor(line));
-    control.iter().for_each(|line| forwards.apply_control(line));
+    control.iter().zip(1..).for_each(|(line, place)| forwards.apply_control(place, line));
     let mut backwards = RunStatus::default();
-    control.iter().for_each(|line| backwards.apply_control(line));
+    control.iter().zip(1..).for_each(|(line, place)| backwards.apply_control(place, line));
     supervisor.iter().for_each(|line| backwards.apply_supervisor(line));
     events.iter().for_each(|line| backwards.apply_event(line));
     assert_eq!(forwards.state(), expected);
@@ -118,4 +123,25 @@ fn the_best_evaluation_stays() {
     }
     assert_eq!(status.best_eval.unwrap().step, 2);
     assert_eq!(status.latest_eval.unwrap().step, 3);
+}
+
+#[test]
+fn a_refused_stop_is_no_stop() {
+    let training = [event(Event::TrainingStarted { total_timesteps: 100 })];
+    let refused =
+        |line| supervisor(SupervisorEvent::ControlRefused { line, reason: "forged".to_owned() });
+    check(&training, &[started(), refused(1)], &[stop()], RunState::Running);
+    check(&training, &[started(), refused(1)], &[stop(), stop()], RunState::Stopping);
+    check(&training, &[started(), refused(1), refused(2)], &[stop(), stop()], RunState::Running);
+}
+
+#[test]
+fn a_trainer_that_had_to_be_killed_was_terminated() {
+    let killed = supervisor(SupervisorEvent::Exited {
+        code: None,
+        signal: Some(9),
+        forced: true,
+        log: Vec::new(),
+    });
+    check(&[], &[started(), killed], &[stop()], RunState::Terminated);
 }

@@ -45,7 +45,7 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let data = args.data.open()?;
+    let data = args.data.open_existing()?;
     let dir = data.run(&args.run);
     let manifest = dir.manifest().map_err(RunError::from)?;
     let alias = if args.best { Alias::Best } else { Alias::Latest };

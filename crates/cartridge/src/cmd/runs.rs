@@ -1,7 +1,7 @@
 //! `cartridge runs`: the runs in the data folder.
 
 use cartridge_run::RunError;
-use cartridge_run::store::{Follower, Manifest, RunKind, RunState};
+use cartridge_run::store::{Follower, Manifest, RunDir, RunKind, RunState};
 use serde::Serialize;
 
 use super::{DataArgs, say, say_json};
@@ -28,8 +28,18 @@ struct Row {
     best_eval: Option<f64>,
 }
 
+/// A run that has begun and not ended must have a supervisor.
+pub(crate) fn notice_loss(dir: &RunDir, follower: &mut Follower) {
+    let has_begun = follower.status.attempt > 0;
+    if has_begun && !follower.status.state().is_final() && !dir.is_supervised() {
+        follower.status.lost = true;
+        // It may have ended in this very moment.
+        _ = follower.advance(dir);
+    }
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let data = args.data.open()?;
+    let data = args.data.open_existing()?;
     let mut runs: Vec<(Manifest, Follower)> = Vec::new();
     for id in data.run_ids().map_err(RunError::from)? {
         let dir = data.run(&id);
@@ -40,6 +50,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         }
         let mut follower = Follower::default();
         follower.advance(&dir).map_err(RunError::from)?;
+        notice_loss(&dir, &mut follower);
         runs.push((manifest, follower));
     }
     runs.sort_by(|(a, _), (b, _)| b.created_at.total_cmp(&a.created_at));

@@ -1,10 +1,11 @@
 //! `cartridge stop`: ask a run to end.
 
 use cartridge_run::clock::unix_now;
-use cartridge_run::store::{Command, DataDir, Follower, RunId};
+use cartridge_run::store::{Command, DataDir, Follower, RunId, RunKind, StoreError};
 use cartridge_run::{RunError, control, secret};
 
 use super::{DataArgs, say, say_json};
+use crate::cmd::runs::notice_loss;
 use crate::exit::Exit;
 
 /// Ask a run to save a checkpoint and end
@@ -20,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    stop(&args.data.open()?, &args.run)?;
+    stop(&args.data.open_existing()?, &args.run)?;
     if args.json {
         say_json(&serde_json::json!({ "run_id": args.run, "state": "stopping" }));
     } else {
@@ -32,9 +33,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Writes the signed line that asks the run to stop.
 pub(crate) fn stop(data: &DataDir, id: &RunId) -> anyhow::Result<()> {
     let dir = data.run(id);
-    dir.manifest().map_err(RunError::from)?;
+    let manifest = dir.manifest().map_err(RunError::from)?;
+    if manifest.kind != RunKind::Train {
+        return Err(RunError::from(StoreError::NoSuchRun(id.to_string())).into());
+    }
     let mut follower = Follower::default();
     follower.advance(&dir).map_err(RunError::from)?;
+    notice_loss(&dir, &mut follower);
     let state = follower.status.state();
     if !state.is_active() {
         return Err(RunError::Ended { id: id.clone(), state }.into());

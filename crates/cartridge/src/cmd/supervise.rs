@@ -1,5 +1,7 @@
 //! `cartridge supervise`: what a run's detached supervisor runs.
 
+use std::time::Duration;
+
 use cartridge_run::store::RunId;
 use cartridge_run::supervisor;
 
@@ -15,12 +17,16 @@ pub(crate) struct Args {
     /// Name of the run
     #[arg(long)]
     run: RunId,
+    /// Seconds that the trainer may take to save and end when it is asked to stop
+    #[arg(long)]
+    stop_grace: u64,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // A session of its own: the end of the terminal or of the lab is not the end of the run. It
     // fails only where this process leads a group already, which serves as well.
     _ = rustix::process::setsid();
-    supervisor::supervise(&args.data.open()?, &args.run, &this_program()?)?;
+    let stop_grace = Duration::from_secs(args.stop_grace);
+    supervisor::supervise(&args.data.open_existing()?, &args.run, &this_program()?, stop_grace)?;
     Ok(Exit::Ok)
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 use signal_hook::consts::SIGINT;
 
-use super::{DataArgs, launcher, note, say, say_json};
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, say, say_json};
 use crate::cmd::stop::stop;
 use crate::exit::Exit;
 
@@ -76,7 +76,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         signals.forever().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed));
     });
 
-    let (dir, manifest) = launcher()?.launch(&data, &config)?;
+    let (dir, manifest) =
+        launcher(Duration::from_secs(STOP_GRACE_SECONDS))?.launch(&data, &config)?;
     if args.detach {
         if args.json {
             say_json(&json!({ "run_id": manifest.id }));
@@ -112,6 +113,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             1 => {}
             _ => {
                 watcher.bar.abandon();
+                if !is_stopping {
+                    // Both came at once: the first still means stop.
+                    stop(&data, &manifest.id)?;
+                }
                 note(&format!(
                     "{} goes on; end it with `cartridge stop {}`",
                     manifest.id, manifest.id

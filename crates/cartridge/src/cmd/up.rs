@@ -12,9 +12,9 @@ use cartridge_server::AppState;
 use cartridge_server::auth::Auth;
 use cartridge_server::feed::Feed;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{DataArgs, VERSION, launcher, note, say};
+use super::{DataArgs, STOP_GRACE_SECONDS, VERSION, launcher, note, say};
 use crate::cmd::url::login_url;
 use crate::exit::Exit;
 
@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// Another host name that the lab answers to, such as the one of a proxy before it; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    /// Seconds that a trainer may take to save and end when it is stopped, before it is killed
+    #[arg(long, value_name = "SECONDS", default_value_t = STOP_GRACE_SECONDS)]
+    stop_grace: u64,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -54,17 +57,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
+    // The lab comes before the port: a second start on the same data should hear of the first,
+    // and not of a port that some program has.
+    let lab = Arc::new(Lab::open(data.clone(), launcher(Duration::from_secs(args.stop_grace))?)?);
     let listener = listen(SocketAddr::new(args.bind, args.port)).await?;
-    let lab = Arc::new(Lab::open(data.clone(), launcher()?)?);
-    let token = match args.token.as_deref().map(str::trim) {
-        Some(token) if token.len() < 16 => {
-            anyhow::bail!(
-                "CARTRIDGE_TOKEN is too short to be safe\nhint: use 16 characters or more, or leave it unset"
-            )
-        }
+    let token = match args.token.as_deref().map(str::trim).filter(|token| !token.is_empty()) {
         Some(token) => token.to_owned(),
         None => secret::api_token(&data)?,
     };
+    // It travels in a header, and guards everything.
+    if token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        anyhow::bail!(
+            "the token is not fit to guard the lab\n\
+             hint: use 16 or more letters, digits and signs, or unset CARTRIDGE_TOKEN and delete {} to have one made",
+            data.path().join("token").display()
+        );
+    }
     let port = listener.local_addr().context("reading our own address")?.port();
     // A wildcard is no address that a browser can open.
     let host = match args.bind {
@@ -79,11 +87,13 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let auth = Arc::new(Auth::new(token, args.bind, &args.allow_host));
     let ticker = feed.start(Arc::clone(&lab));
     let state = AppState { lab, auth, feed: feed.clone(), version: VERSION };
+    // Listened for before the URL is printed: whoever has read it may press Ctrl-C.
+    let ended = Signals::new()?;
     let url = login_url(&address, &secret::new_login_code(&data, unix_now())?);
     greet(args, &data.path().display().to_string(), &url);
 
     let server = tokio::spawn(cartridge_server::serve(listener, state));
-    wait_for_signal().await?;
+    ended.wait().await;
     note("ending the lab; runs that are training go on");
     feed.close();
     // Streams end at once; an answer that is under way gets a moment.
@@ -141,14 +151,26 @@ fn open_browser(url: &str) -> bool {
         .is_ok()
 }
 
-async fn wait_for_signal() -> anyhow::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("listening for Ctrl-C")?;
-    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+/// The signals that end the lab.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).context("listening for Ctrl-C")?,
+            terminate: signal(SignalKind::terminate()).context("listening for SIGTERM")?,
+        })
     }
-    Ok(())
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 fn start_log() {

@@ -1,9 +1,9 @@
 //! `cartridge url`: a fresh link that logs a browser in.
 
 use cartridge_run::clock::unix_now;
-use cartridge_run::secret;
+use cartridge_run::{lab, secret};
 
-use super::{DataArgs, say};
+use super::{DataArgs, note, say};
 use crate::exit::Exit;
 
 /// Print a new one-time URL that logs a browser in to the running lab
@@ -14,14 +14,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let data = args.data.open()?;
-    let address = std::fs::read_to_string(data.path().join("lab.lock")).unwrap_or_default();
-    if address.is_empty() {
-        anyhow::bail!(
-            "no lab has been started on {}\nhint: start one with `cartridge up`",
+    let data = args.data.open_existing()?;
+    let Some(address) = lab::address_of(&data) else {
+        note(&format!(
+            "error: no lab is at work on {}\nhint: start one with `cartridge up`",
             data.path().display()
-        );
-    }
+        ));
+        return Ok(Exit::NoLab);
+    };
     say(&login_url(&address, &secret::new_login_code(&data, unix_now())?));
     Ok(Exit::Ok)
 }

@@ -21,6 +21,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let well = worker::work(&args.data.open()?, &args.run, args.attempt)?;
+    let well = worker::work(&args.data.open_existing()?, &args.run, args.attempt)?;
     Ok(if well { Exit::Ok } else { Exit::Failed })
 }

@@ -48,13 +48,23 @@ fn unknown_words_are_usage_errors_that_name_the_nearest() {
 }
 
 #[test]
-fn what_does_not_exist_is_not_found() {
+fn what_does_not_exist_is_not_found_and_not_made() {
     let folder = tempfile::tempdir().unwrap();
-    for args in [&["eval", "r-000000"][..], &["stop", "r-000000"][..]] {
+    let check = |args: &[&str], message: &str| {
         let output = run(folder.path(), args);
-        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-        assert_eq!(text(&output.stderr).trim(), "error: there is no run `r-000000`");
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).lines().next(), Some(message));
+    };
+    for args in [&["eval", "r-000000"][..], &["stop", "r-000000"], &["runs"], &["url"]] {
+        check(args, "error: data holds no runs");
     }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is created");
+    fs::create_dir_all(folder.path().join("data/runs")).unwrap();
+    for args in [&["eval", "r-000000"][..], &["stop", "r-000000"]] {
+        check(args, "error: there is no run `r-000000`");
+    }
+    let url = run(folder.path(), &["url"]);
+    assert_eq!(url.status.code(), Some(6), "{}", text(&url.stderr));
 }
 
 #[test]
@@ -154,10 +164,10 @@ fn a_full_disk_is_said_at_start() {
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
         .output();
-    let Ok(output) = output else { return };
+    let Ok(output) = output else { return eprintln!("skipped: there is no unshare here") };
     let message = text(&output.stderr);
     if message.contains("unshare") || message.contains("mount:") {
-        return;
+        return eprintln!("skipped: no name space of one's own is allowed here");
     }
     assert_eq!(output.status.code(), Some(1));
     assert!(message.contains("the disk is full; free some space"), "{message}");

@@ -27,7 +27,8 @@ fn a_port_that_is_taken_is_said_with_what_to_do() {
 fn a_second_lab_on_the_same_data_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let lab = LabProcess::start(folder.path(), 0);
-    let output = run(folder.path(), &["up", "--port", "0", "--data", "."]);
+    // Also on the same port: the lab is the reason, not the port.
+    let output = run(folder.path(), &["up", "--port", &lab.port().to_string(), "--data", "."]);
     assert_eq!(output.status.code(), Some(4));
     assert!(text(&output.stderr).contains(&lab.address), "{}", text(&output.stderr));
 }
@@ -82,6 +83,28 @@ fn a_run_is_watched_live_and_stopped() {
     let run = lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
     assert_eq!(run["checkpoint_step"], run["step"]);
     assert_eq!(run["capabilities"], json!([]));
+    // The feed has told all of it, to the last event.
+    let mut seqs = Vec::new();
+    let mut last_event = Value::Null;
+    for (seq, message) in stream.by_ref() {
+        seqs.push(seq);
+        if message["type"] == "EventLogged" {
+            last_event = message["entry"]["type"].clone();
+        }
+        rows.extend(
+            message["rows"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|row| row["row"].as_u64().unwrap()),
+        );
+        if message["run"]["state"] == "terminated" && last_event == "done" {
+            break;
+        }
+    }
+    assert!(seqs.is_sorted_by(|a, b| a + 1 == *b), "{seqs:?}");
+    assert_eq!(rows, (1..=rows.len() as u64).collect::<Vec<_>>(), "no row is missing or doubled");
+    assert_eq!(last_event, "done");
     wait_for("the processes to end", || {
         (!is_alive(supervisor) && !is_alive(trainer)).then_some(())
     });
@@ -193,7 +216,7 @@ fn a_supervisor_that_dies_takes_its_trainer_along_and_the_run_is_lost() {
 }
 
 #[test]
-fn a_forged_control_line_is_not_obeyed() {
+fn a_forged_control_line_is_not_obeyed_and_spoils_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let lab = LabProcess::start(folder.path(), 0);
     let id = lab.start_run(&endless());
@@ -205,9 +228,24 @@ fn a_forged_control_line_is_not_obeyed() {
     fs::write(dir.join("control.jsonl"), format!("{forged}\n")).unwrap();
     let journal = || fs::read_to_string(dir.join("supervisor.jsonl")).unwrap();
     wait_for("the refusal", || journal().contains("its signature is wrong").then_some(()));
+    let run = lab.wait_for_run(&id, "the run to go on", |run| run["state"] == "running");
+    assert_eq!(run["capabilities"], json!(["stop"]));
+    lab.post(&format!("/api/runs/{id}/stop"), &json!({}));
+    lab.wait_for_run(&id, "a real stop", |run| run["state"] == "terminated");
+}
+
+#[test]
+fn a_trainer_that_does_not_answer_is_ended_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), 0);
+    let id = lab.start_run(&endless());
+    lab.wait_for_run(&id, "the first steps", |run| run["step"].as_u64() > Some(0));
     let (_, trainer) = pids(folder.path(), &id);
-    assert!(is_alive(trainer));
-    kill("-KILL", trainer);
+    kill("-STOP", trainer);
+    lab.post(&format!("/api/runs/{id}/stop"), &json!({}));
+    let run = lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+    assert_eq!(run["failure"], Value::Null);
+    assert!(!is_alive(trainer));
 }
 
 #[test]
@@ -223,4 +261,17 @@ fn a_run_of_the_command_line_is_seen_by_the_lab() {
     let output = run(folder.path(), &["stop", &id, "--data", "."]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+}
+
+#[test]
+fn the_command_line_knows_a_lost_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["train", "CartPole-v1", "--steps", "1e9", "--detach"]);
+    let id = text(&output.stdout).trim().to_owned();
+    let (supervisor, trainer) = pids(&folder.path().join("data"), &id);
+    kill("-KILL", supervisor);
+    wait_for("the trainer to end", || (!is_alive(supervisor) && !is_alive(trainer)).then_some(()));
+    assert!(text(&run(folder.path(), &["runs"]).stdout).contains("lost"));
+    let output = run(folder.path(), &["stop", &id]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
 }

@@ -73,12 +73,13 @@ pub(crate) struct LabProcess {
 impl LabProcess {
     /// Starts the lab on `port`, or any free one for 0.
     pub(crate) fn start(data: &Path, port: u16) -> Self {
-        let mut child = cartridge(&["up", "--port", &port.to_string(), "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child =
+            cartridge(&["up", "--stop-grace", "2", "--port", &port.to_string(), "--data"])
+                .arg(data)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let login_url = stdout
             .lines()
@@ -169,6 +170,15 @@ impl Drop for LabProcess {
     fn drop(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
+        // Runs outlive the lab; those of a test that failed must not outlive the test.
+        if std::thread::panicking() {
+            for run in std::fs::read_dir(self.data.join("runs")).into_iter().flatten().flatten() {
+                let (supervisor, trainer) = pids(&self.data, &run.file_name().to_string_lossy());
+                for pid in [supervisor, trainer].into_iter().filter(|&pid| is_alive(pid)) {
+                    _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+                }
+            }
+        }
     }
 }
 
