@@ -5,7 +5,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: up test check rust-check rust-test web-check e2e bless gen dev bench clean
+.PHONY: up test check rust-check rust-test web-check e2e browser-test bless gen dev bench deny clean
 
 ## up: build everything and start the lab (options: make up ARGS="--port 9000")
 up: build
@@ -16,7 +16,7 @@ build: web/build/index.html
 	$(CARGO) build --release --package cartridge
 
 ## test: install what the tests need, then run all of them
-test: check rust-test e2e
+test: check rust-test browser-test
 
 ## check: the quick part: format, lints, types, unit tests of the web app
 check: rust-check web-check
@@ -32,8 +32,12 @@ rust-test: web/build/index.html
 web-check: web/node_modules/.installed
 	cd web && npm run lint && npm run check && npm run test
 
-## e2e: what a person does, in a real browser, against the real binary
-e2e: build
+## e2e: build the binary, then the browser tests
+e2e: build browser-test
+
+# What a person does, in a real browser, against the binary that is there: `rust-test` has built
+# it, and building it alone would compile our crates again with fewer features.
+browser-test:
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
@@ -53,6 +57,11 @@ dev: web/node_modules/.installed
 ## bench: the commands behind every published number
 bench: build
 	benches/cartpole.sh
+
+## deny: licences, bans and sources of what we depend on
+deny:
+	command -v cargo-deny >/dev/null || $(CARGO) install cargo-deny --locked
+	$(CARGO) deny check licenses bans sources
 
 clean:
 	$(CARGO) clean

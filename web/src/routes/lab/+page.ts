@@ -1,11 +1,23 @@
-import { api } from '$lib/api/client';
+import { ApiProblem, api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 
-export async function load({ fetch }) {
-  const [{ environments }, { runs }] = await Promise.all([
+export async function load({ fetch, url }) {
+  const [{ environments }, { runs }, named] = await Promise.all([
     api.get('/api/environments', { fetch }),
     api.get('/api/runs', { fetch, query: { limit: 50 } }),
+    namedRun(fetch, url.searchParams.get('run')),
   ]);
-  live.take(...runs);
+  live.take(...runs, ...named);
   return { environments };
+}
+
+/** The run in the address, which may be older than the newest ones; none when it is gone. */
+async function namedRun(fetch: typeof globalThis.fetch, id: string | null) {
+  if (!id || live.runs.has(id)) return [];
+  try {
+    return [await api.get('/api/runs/{id}', { fetch, path: { id } })];
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return [];
+    throw error;
+  }
 }
