@@ -28,7 +28,7 @@ const NOT_DIRECTLY: &[(&str, &[&str])] = &[
 const NOT_REACHABLE: &[(&str, &[&str])] = &[
     ("cartridge-games", &["tokio", "rusqlite", "rustix", "safetensors", "axum", "rayon", "mio"]),
     ("cartridge-search", &["tokio", "rusqlite", "rustix", "safetensors", "axum", "mio"]),
-    ("cartridge-learn", &["tokio", "rusqlite", "rustix", "axum", "mio"]),
+    ("cartridge-learn", &["tokio", "rusqlite", "axum", "mio"]),
     ("cartridge-store", &["tokio", "axum", "mio"]),
     ("cartridge-run", &["tokio", "axum", "mio"]),
 ];
