@@ -2,10 +2,15 @@
 
 CARGO  ?= cargo
 ARGS   ?=
+.DEFAULT_GOAL := up
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: up test check rust-check rust-test web-check e2e browser-test bless gen dev bench deny clean
+.PHONY: help up test check rust-check rust-test web-check e2e browser-test bless gen dev bench deny clean
+
+## help: this menu
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 ## up: build everything and start the lab (options: make up ARGS="--port 9000")
 up: build

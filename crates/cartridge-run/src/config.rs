@@ -304,7 +304,7 @@ impl Draft {
         let config: RunConfig = serde_path_to_error::deserialize(&self.value).map_err(|error| {
             ConfigError::BadValue {
                 key: error.path().to_string(),
-                detail: error.inner().to_string(),
+                detail: plain_words(&error.inner().to_string()),
             }
         })?;
         config.check_bounds()?;
@@ -423,6 +423,16 @@ impl RunConfig {
             normalize_advantage: self.trainer.normalize_advantage,
         }
     }
+}
+
+/// What serde says of a value of the wrong type, without the names of Rust's types.
+pub fn plain_words(detail: &str) -> String {
+    let detail = detail.split(" at line ").next().unwrap_or(detail);
+    let mut words = detail.replace("expected f64", "expected a number");
+    for whole in ["u64", "u32", "usize"] {
+        words = words.replace(&format!("expected {whole}"), "expected a whole number, 0 or more");
+    }
+    words
 }
 
 #[cfg(test)]

@@ -347,6 +347,7 @@ impl Lab {
             held(&self.watch).last_discovery = None;
         }
         let (_, manifest) = launched?;
+        tracing::info!(run = %manifest.id, name = manifest.name, "run started");
         self.ingest_now(&manifest.id)?;
         self.run(&manifest.id)
     }
@@ -373,6 +374,7 @@ impl Lab {
                 by,
                 unix_now(),
             )?;
+            tracing::info!(run = %id, by, "run asked to stop");
             self.ingest_now(id)?;
         }
         self.run(id)

@@ -186,7 +186,8 @@ impl Schedule {
         let evaluate_every = config.evaluation.every_steps;
         Self {
             checkpoint_every,
-            next_checkpoint: checkpoint_every,
+            // The first update is kept too: there is something to look at from the first second.
+            next_checkpoint: 1,
             evaluate_every,
             next_evaluation: evaluate_every,
         }

@@ -78,7 +78,8 @@ impl Auth {
         format!("cartridge_{}", &secret::sign(self.token.as_bytes(), b"cookie name")[..8])
     }
 
-    fn has_session(&self, headers: &HeaderMap) -> bool {
+    /// Whether the request comes from a browser that is logged in.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie_name();
         headers
             .get_all(COOKIE)

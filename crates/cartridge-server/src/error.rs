@@ -1,5 +1,7 @@
 //! What a client is told when something goes wrong: RFC 9457 problems.
 
+use std::time::Instant;
+
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -174,7 +176,12 @@ tokio::task_local! {
 /// Gives every request a number, which its problem, its log lines and its answer carry.
 pub async fn with_request_id(request: Request, next: Next) -> Response {
     let id = secret::random_hex()[..12].to_owned();
+    // Without the query: a login code has no place in a log.
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let started = Instant::now();
     let mut response = REQUEST_ID.scope(id.clone(), next.run(request)).await;
+    let status = response.status().as_u16();
+    tracing::debug!(request_id = %id, %method, path, status, took = ?started.elapsed(), "request");
     let value = HeaderValue::from_str(&id).expect("hexadecimal digits are fine in a header");
     response.headers_mut().insert("x-request-id", value);
     response

@@ -3,6 +3,7 @@
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use cartridge_run::config::plain_words;
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
@@ -35,7 +36,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let detail = error.inner().to_string();
             if error.inner().is_data() {
-                wrong_field(error.path(), detail)
+                wrong_field(error.path(), &detail)
             } else {
                 ApiError::Malformed(format!("the body is no JSON: {detail}"))
             }
@@ -58,7 +59,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let deserializer = serde_urlencoded::Deserializer::new(pairs);
         let query = serde_path_to_error::deserialize(deserializer)
-            .map_err(|error| wrong_field(error.path(), error.inner().to_string()))?;
+            .map_err(|error| wrong_field(error.path(), &error.inner().to_string()))?;
         Ok(Self(query))
     }
 }
@@ -79,7 +80,8 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 }
 
 /// The problem with one field, as serde describes it.
-fn wrong_field(path: &serde_path_to_error::Path, detail: String) -> ApiError {
+fn wrong_field(path: &serde_path_to_error::Path, detail: &str) -> ApiError {
+    let detail = plain_words(detail);
     let mut pointer = pointer(path);
     // A field that is not there has no place of its own: serde points at what should hold it.
     if let Some(name) =

@@ -209,6 +209,11 @@ async fn a_login_code_works_once_and_leaves_a_cookie() {
     let later = format!("{name}=9{value}");
     assert_eq!(with(later).await.status(), StatusCode::UNAUTHORIZED, "the expiry is signed");
 
+    let again = bare("GET", &format!("/login?code={code}"))
+        .header("cookie", cookie)
+        .body(Body::empty())
+        .unwrap();
+    assert_eq!(lab.send(again).await.headers()["location"], "/", "whoever is in stays in");
     let second = follow().await;
     assert_eq!(second.headers()["location"], "/login?error=used");
     assert!(second.headers().get("set-cookie").is_none());

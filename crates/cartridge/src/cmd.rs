@@ -24,7 +24,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Where the data is: the same on every command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DataArgs {
-    /// Folder for everything the lab keeps; made if it is not there
+    /// Folder for everything the lab keeps
     #[arg(long, value_name = "DIR", default_value = "data", env = "CARTRIDGE_DATA")]
     data: PathBuf,
 }
@@ -51,6 +51,11 @@ pub(crate) const STOP_GRACE_SECONDS: u64 = 60;
 
 pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("finding this program")
+}
+
+/// How this program was called, for hints that can be typed as they stand.
+pub(crate) fn program_name() -> String {
+    std::env::args().next().unwrap_or_else(|| "cartridge".to_owned())
 }
 
 /// Prints one line of the command's result. A reader that went away is no error.

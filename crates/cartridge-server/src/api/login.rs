@@ -50,6 +50,10 @@ async fn follow_login_link(
         let (parts, _) = request.into_parts();
         return assets::serve(parts.method, parts.uri, parts.headers).await;
     };
+    // Whoever is in already need not be told that a link is spent.
+    if state.auth.has_session(request.headers()) {
+        return Redirect::to("/").into_response();
+    }
     match secret::take_login_code(state.lab.data(), &code, unix_now()) {
         Ok(()) => ([(SET_COOKIE, state.auth.login_cookie())], Redirect::to("/")).into_response(),
         Err(LoginCodeError::Used) => Redirect::to("/login?error=used").into_response(),

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the run
-    run: RunId,
+    run: String,
     /// How many episodes
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     episodes: u32,
@@ -46,16 +46,17 @@ struct Report {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open_existing()?;
-    let dir = data.run(&args.run);
+    let id: RunId = args.run.parse().map_err(RunError::from)?;
+    let dir = data.run(&id);
     let manifest = dir.manifest().map_err(RunError::from)?;
     let alias = if args.best { Alias::Best } else { Alias::Latest };
-    let (checkpoint, policy) = checkpoint::load(&dir, &args.run, alias)?;
+    let (checkpoint, policy) = checkpoint::load(&dir, &id, alias)?;
     let options = manifest.config["env"].as_object().cloned().unwrap_or_default();
     let outcome = evaluate(&policy, &manifest.env_id, &options, args.episodes, args.seed)?;
     let summary = outcome.summary(checkpoint.step);
     if args.json {
         say_json(&Report {
-            run_id: args.run.clone(),
+            run_id: id,
             step: checkpoint.step,
             mean: summary.mean,
             std: summary.std,

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the run
-    run: RunId,
+    run: String,
     #[command(flatten)]
     data: DataArgs,
     /// One JSON object on standard output
@@ -21,7 +21,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    stop(&args.data.open_existing()?, &args.run)?;
+    let data = args.data.open_existing()?;
+    stop(&data, &args.run.parse().map_err(RunError::from)?)?;
     if args.json {
         say_json(&serde_json::json!({ "run_id": args.run, "state": "stopping" }));
     } else {

@@ -14,7 +14,10 @@ use cartridge_server::feed::Feed;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{DataArgs, STOP_GRACE_SECONDS, VERSION, launcher, note, say};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
+
+use super::{DataArgs, STOP_GRACE_SECONDS, VERSION, launcher, note, program_name, say};
 use crate::cmd::url::login_url;
 use crate::exit::Exit;
 
@@ -41,13 +44,16 @@ pub(crate) struct Args {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
+    /// How much the lab logs
+    #[arg(long, value_enum, default_value = "info", env = "CARTRIDGE_LOG")]
+    log: LogLevel,
     /// The token that opens the API, instead of the one in the data folder
     #[arg(long, hide = true, env = "CARTRIDGE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    start_log();
+    start_log(args.log);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -106,10 +112,11 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => anyhow::anyhow!(
             "port {0} on {1} is taken by another program\n\
-             hint: end that program, or choose another port: cartridge up --port {2} (0 takes any free one)",
+             hint: end that program, or choose another port: {3} up --port {2} (0 takes any free one)",
             address.port(),
             address.ip(),
             address.port().saturating_add(1),
+            program_name(),
         ),
         std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
             "port {} needs special rights\nhint: choose one above 1023: cartridge up --port 8080",
@@ -128,12 +135,18 @@ fn greet(args: &Args, data: &str, url: &str) {
     say("");
     say(&format!("  Open {url}"));
     say("");
-    say("The link logs one browser in, once; `cartridge url` makes another. Ctrl-C ends the lab.");
+    let program = program_name();
+    say(&format!(
+        "The link logs one browser in, once; `{program} url` makes another. Ctrl-C ends the lab."
+    ));
     if !args.bind.is_loopback() {
         note(&format!(
             "note: listening on {} beyond this machine; the token is needed for everything",
             args.bind
         ));
+        if args.allow_host.is_empty() && args.bind.is_unspecified() {
+            note("note: name the address that others use with --allow-host, or they are refused");
+        }
     }
     if args.open && !open_browser(url) {
         note("note: no browser could be opened; open the link yourself");
@@ -173,13 +186,24 @@ impl Signals {
     }
 }
 
-fn start_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("CARTRIDGE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+/// What the lab logs.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+fn start_log(level: LogLevel) {
+    let level = match level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(colours)
-        .init();
+    let ours = Targets::new().with_target("cartridge", level).with_default(LevelFilter::WARN);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
+    tracing_subscriber::registry().with(lines.with_filter(ours)).init();
 }

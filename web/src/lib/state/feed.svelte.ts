@@ -3,7 +3,7 @@
  *
  * What is shown is the newest checkpoint of a run or, before there is one, a random policy. The
  * server plays an episode and sends its scenes; here they are only timed. A new checkpoint waits
- * until the episode on screen is over, or has been there for ten seconds.
+ * until the episode on screen is over, or has been there for a few seconds.
  */
 import { ApiProblem, api, asProblem } from '$lib/api/client';
 import type { Frame, Preview, Problem } from '$lib/api/types';
@@ -17,7 +17,7 @@ export interface Source {
 /** Episodes kept per policy; then they go round. */
 const KEPT = 6;
 const HOLD_MS = 900;
-const MAX_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 3_000;
 const MIN_FETCH_MS = 2_000;
 
 export class Feed {
