@@ -145,6 +145,8 @@ static SIGNS: EnvSpec = EnvSpec {
     observation: 1,
     actions: ActionSpace::Discrete(2),
     max_steps: 1,
+    is_masked: false,
+    quit_action: None,
     reward_threshold: None,
     frames_per_second: 1,
     action_names: &["minus", "plus"],
@@ -167,7 +169,7 @@ impl Env for Signs {
     fn step(&mut self, Action(action): Action, observation: &mut [f32]) -> Step {
         observation[0] = 0.0;
         let reward = f64::from(u8::from((action == 1) == self.is_positive));
-        Step { reward, terminated: true, truncated: false }
+        Step { reward, terminated: true, truncated: false, ticks: 1, is_invalid: false }
     }
 
     fn scene(&self) -> Scene {

@@ -31,6 +31,11 @@ fn unknown_words_are_usage_errors_that_name_the_nearest() {
         "error: unknown algorithm `pp`; did you mean `ppo`?",
     );
     check_refused(
+        &["train", "AsteroidProspector-v0"],
+        2,
+        "error: `ppo` cannot learn `AsteroidProspector-v0`, whose actions are not always legal, so there is nothing to train it with yet",
+    );
+    check_refused(
         &["train", "CartPole-v1", "--set", "trainer.lerning_rate=1e-3"],
         2,
         "error: unknown option `trainer.lerning_rate`; did you mean `trainer.learning_rate`?",
