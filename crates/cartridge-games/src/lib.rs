@@ -4,6 +4,7 @@
 //!
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
+//! * [`batch`]: many environments that are stepped by one call.
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
@@ -17,6 +18,7 @@
 //! Chance comes in through a seed, so a seed and a list of actions replay exactly.
 
 pub mod asteroid_prospector;
+pub mod batch;
 pub mod cart_pole;
 pub mod conformance;
 pub mod env;
@@ -28,6 +30,7 @@ pub mod scene;
 pub mod seeds;
 pub mod tic_tac_toe;
 
+pub use crate::batch::EnvBatch;
 pub use crate::env::{ActionSpace, Env, EnvSpec, Step};
 pub use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
 pub use crate::nearest::nearest;
