@@ -53,6 +53,7 @@ dev: web/node_modules/.installed
 ## bench: the commands behind every published number
 bench: build
 	benches/cartpole.sh
+	benches/prospector.sh
 
 clean:
 	$(CARGO) clean

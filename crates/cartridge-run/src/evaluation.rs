@@ -92,19 +92,26 @@ impl Outcome {
     /// Mean, spread and interval.
     pub fn summary(&self, step: u64) -> Evaluation {
         let n = self.returns.len() as f64;
-        let mean = self.returns.iter().sum::<f64>() / n;
-        let squares: f64 = self.returns.iter().map(|value| (value - mean).powi(2)).sum();
-        let std = if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
-        let half = student_t95(self.returns.len()) * std / n.sqrt();
+        let (mean, std, ci95) = spread(&self.returns);
         Evaluation {
             step,
             episodes: self.returns.len() as u32,
             mean,
             std,
-            ci95: [mean - half, mean + half],
+            ci95,
             mean_length: self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / n,
         }
     }
+}
+
+/// The mean of some values, their deviation, and the 95% interval of the mean.
+pub(crate) fn spread(values: &[f64]) -> (f64, f64, [f64; 2]) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let std = if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+    let half = student_t95(values.len()) * std / n.sqrt();
+    (mean, std, [mean - half, mean + half])
 }
 
 /// The 97.5% quantile of Student's t with `n - 1` degrees of freedom, from the series of Hill
