@@ -5,7 +5,6 @@
 //! name the nearest right one; numbers have bounds. Keys bear Stable-Baselines3's names; the
 //! names of CleanRL and of older files are accepted as aliases.
 
-use cartridge_games::env::EnvSpec;
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{RegistryError, make_env};
 use cartridge_learn::ppo;
@@ -57,13 +56,6 @@ impl Algorithm {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ppo => "PPO",
-        }
-    }
-
-    /// Whether it can learn an environment. PPO does not know yet that actions may be illegal.
-    pub fn can_learn(self, env: &EnvSpec) -> bool {
-        match self {
-            Self::Ppo => !env.is_masked,
         }
     }
 }
@@ -169,17 +161,6 @@ pub enum ConfigError {
         /// What may have been meant.
         hint: String,
     },
-    /// The algorithm does not suit the environment.
-    #[error(
-        "`{algo}` cannot learn `{env}`, whose actions are not always legal, so there is nothing to train \
-         it with yet"
-    )]
-    CannotLearn {
-        /// The algorithm.
-        algo: String,
-        /// Id of the environment.
-        env: String,
-    },
     /// There is no such key.
     #[error("unknown option `{key}`; {hint}")]
     UnknownKey {
@@ -204,7 +185,7 @@ impl ConfigError {
         match self {
             Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
             Self::Registry(_) => "/env_id".to_owned(),
-            Self::UnknownAlgorithm { .. } | Self::CannotLearn { .. } => "/algo".to_owned(),
+            Self::UnknownAlgorithm { .. } => "/algo".to_owned(),
             Self::UnknownKey { key, .. } | Self::BadValue { key, .. } => {
                 format!("/{}", key.replace('.', "/"))
             }
@@ -222,25 +203,20 @@ impl Draft {
     /// The defaults for training `algo` on `env_id`.
     pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
         // The environment is looked up first, so that a misspelt one is what the user hears of.
-        let env = make_env(env_id, &Map::new())?;
+        make_env(env_id, &Map::new())?;
         let known = Algorithm::ALL.map(Algorithm::id);
-        let named = |known: &Algorithm| known.id() == algo.to_lowercase();
-        let Some(algorithm) = Algorithm::ALL.into_iter().find(named) else {
+        if !known.contains(&algo.to_lowercase().as_str()) {
             let hint = match nearest(algo, known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there is {}", known.join(", ")),
             };
             return Err(ConfigError::UnknownAlgorithm { algo: algo.to_owned(), hint });
-        };
-        if !algorithm.can_learn(env.spec()) {
-            let (algo, env) = (algorithm.id().to_owned(), env_id.to_owned());
-            return Err(ConfigError::CannotLearn { algo, env });
         }
         Ok(Self {
             value: json!({
                 "env_id": env_id,
                 "env": {},
-                "algo": algorithm.id(),
+                "algo": algo.to_lowercase(),
                 "trainer": {
                     "learning_rate": 3e-4,
                     "total_timesteps": 1_000_000,

@@ -39,7 +39,7 @@ pub fn evaluate(
     let mut outcome =
         Outcome { returns: vec![0.0; n], lengths: vec![0; n], terminated: 0, truncated: 0 };
     let first = make_env(env_id, options)?;
-    let width = first.spec().observation;
+    let (width, n_actions) = (first.spec().observation, first.spec().actions.size());
     let mut next = 0;
     // The lanes: an environment and the episode it plays.
     let mut lanes: Vec<(Box<dyn Env>, usize)> = Vec::new();
@@ -56,9 +56,14 @@ pub fn evaluate(
         next += 1;
     }
     let mut actions = Vec::new();
+    let mut masks = Vec::new();
     while !lanes.is_empty() {
         actions.resize(lanes.len(), Action(0));
-        policy.greedy(&observations, lanes.len(), &mut actions);
+        masks.resize(lanes.len() * n_actions, false);
+        for ((env, _), mask) in lanes.iter().zip(masks.chunks_exact_mut(n_actions)) {
+            env.legal_actions(mask);
+        }
+        policy.greedy_legal(&observations, &masks, lanes.len(), &mut actions);
         // Backwards, so that a lane that is taken out does not move those still to come.
         for lane in (0..lanes.len()).rev() {
             let (env, episode) = &mut lanes[lane];

@@ -68,10 +68,10 @@ pub fn preview(
     let mut mask = vec![true; spec.actions.size()];
     let (mut terminated, mut truncated) = (false, false);
     while !terminated && !truncated && frames.len() < MOST_FRAMES {
+        env.legal_actions(&mut mask);
         match policy {
-            Some(policy) => policy.greedy(&observation, 1, &mut chosen),
+            Some(policy) => policy.greedy_legal(&observation, &mask, 1, &mut chosen),
             None => {
-                env.legal_actions(&mut mask);
                 let legal: Vec<usize> = (0..mask.len()).filter(|&index| mask[index]).collect();
                 chosen = [Action(legal[rng.usize(..legal.len())])];
             }

@@ -74,11 +74,7 @@ impl From<&'static EnvSpec> for Environment {
             threshold: spec.reward_threshold,
             max_steps: spec.max_steps,
             frames_per_second: spec.frames_per_second,
-            algorithms: Algorithm::ALL
-                .into_iter()
-                .filter(|algorithm| algorithm.can_learn(spec))
-                .map(Algorithm::id)
-                .collect(),
+            algorithms: Algorithm::ALL.map(Algorithm::id).to_vec(),
         }
     }
 }

@@ -31,11 +31,6 @@ fn unknown_words_are_usage_errors_that_name_the_nearest() {
         "error: unknown algorithm `pp`; did you mean `ppo`?",
     );
     check_refused(
-        &["train", "AsteroidProspector-v0"],
-        2,
-        "error: `ppo` cannot learn `AsteroidProspector-v0`, whose actions are not always legal, so there is nothing to train it with yet",
-    );
-    check_refused(
         &["train", "CartPole-v1", "--set", "trainer.lerning_rate=1e-3"],
         2,
         "error: unknown option `trainer.lerning_rate`; did you mean `trainer.learning_rate`?",
@@ -91,6 +86,18 @@ fn par_prints_every_player_in_order() {
         ]
     );
     check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no players by hand");
+}
+
+#[test]
+fn a_masked_environment_can_be_trained() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["train", "AsteroidProspector-v0", "--steps", "6000", "--seed", "7", "--json"];
+    let short = ["--set", "evaluation.final_episodes=2", "--set", "evaluation.episodes=1"];
+    let train = || result(&run(folder.path(), &[&args[..], &short[..]].concat()));
+    let report = train();
+    assert_eq!(report["state"], "succeeded", "{report}");
+    assert!(report["eval_mean"].is_f64(), "{report}");
+    assert_eq!(train()["weights_sha256"], report["weights_sha256"]);
 }
 
 #[test]
