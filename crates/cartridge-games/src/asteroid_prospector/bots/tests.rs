@@ -1,3 +1,4 @@
+use super::super::RewardKind;
 use super::*;
 
 /// The mean return over the first seeds.
@@ -22,6 +23,18 @@ fn doing_nothing_is_worth_nothing() {
         assert_eq!(bot.play(Config::default(), 9).total_reward, 0.0);
     }
     assert_eq!(Bot::Hold.play(Config::default(), 9).decisions, 20_000);
+}
+
+/// The fact sheet's returns of doing nothing under the published weights: -0.001 and -20.0.
+#[test]
+fn doing_nothing_under_the_published_weights() {
+    let config = Config { reward: RewardKind::Published };
+    let mean = |bot: Bot| bot.play(config, 9).total_reward;
+    assert!((mean(Bot::CashOut) + 0.001).abs() < 1e-9);
+    assert!((mean(Bot::Hold) + 20.0).abs() < 1e-6);
+    for bot in [Bot::GreedyMiner, Bot::CautiousScanner, Bot::MarketTimer, Bot::Oracle] {
+        assert!(mean(bot) < -1.0, "{}", bot.name());
+    }
 }
 
 #[test]
