@@ -62,6 +62,7 @@ dev: web/node_modules/.installed
 ## bench: the commands behind every published number
 bench: build
 	benches/cartpole.sh
+	benches/prospector.sh
 
 ## deny: licences, bans and sources of what we depend on
 deny:

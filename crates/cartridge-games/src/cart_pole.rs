@@ -54,6 +54,8 @@ pub static SPEC: EnvSpec = EnvSpec {
     observation: 4,
     actions: ActionSpace::Discrete(2),
     max_steps: 500,
+    is_masked: false,
+    quit_action: None,
     reward_threshold: Some(475.0),
     frames_per_second: 50,
     action_names: &["push left", "push right"],
@@ -155,7 +157,7 @@ impl Env for CartPole {
             (true, false) => 0.0,
             (true, true) => -1.0,
         };
-        Step { reward, terminated, truncated }
+        Step { reward, terminated, truncated, ticks: 1, is_invalid: false }
     }
 
     fn scene(&self) -> Scene {

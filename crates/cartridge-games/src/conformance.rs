@@ -77,19 +77,34 @@ pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
         let (mut seen, mut seen_again) = (blank(spec), blank(spec));
         env.reset(reset_seed, &mut seen);
         again.reset(reset_seed, &mut seen_again);
-        for n_steps in 0.. {
+        let mut n_ticks = 0;
+        loop {
             assert!(seen.iter().all(|x| x.is_finite()), "observations are finite and complete");
             assert_eq!(bits(&seen), bits(&seen_again), "a seed and actions replay bit for bit");
+            let mask = legal(&*env);
+            assert_eq!(mask, legal(&*again), "masks replay");
+            assert!(mask.contains(&true), "there is always something to do");
+            assert!(spec.is_masked || !mask.contains(&false), "only masked actions are illegal");
             check_scene(&env.scene());
-            let action = Action(rng.usize(..spec.actions.size()));
+            // The first episode tries everything, the second what is legal.
+            let action = match reset_seed {
+                Some(_) => Action(rng.usize(..mask.len())),
+                None => random_legal(&mask, &mut rng),
+            };
             seen.fill(f32::NAN);
             let step = env.step(action, &mut seen);
             assert_eq!(step, again.step(action, &mut seen_again), "steps replay");
             assert!(step.reward.is_finite(), "rewards are finite");
-            let at_limit = n_steps + 1 == spec.max_steps;
+            assert_eq!(step.is_invalid, !mask[action.0], "the mask is what is legal");
+            assert!(step.ticks > 0, "a step takes time");
+            n_ticks += step.ticks;
+            let at_limit = n_ticks >= spec.max_steps;
             assert_eq!(step.truncated, at_limit, "truncated exactly at the time limit");
             if step.is_end() {
                 assert!(seen.iter().all(|x| x.is_finite()), "the last observation is finite");
+                assert_eq!(env.episode_metrics(), again.episode_metrics(), "metrics replay");
+                let metrics = env.episode_metrics();
+                assert!(metrics.iter().all(|(_, x)| x.is_finite()), "metrics are finite");
                 check_scene(&env.scene());
                 break;
             }
@@ -106,14 +121,16 @@ pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut observation = blank(spec);
     env.reset(Some(seed), &mut observation);
-    let mut lines = vec![format!("{:>4}  {:<12}{}", 0, "reset", numbers(&observation))];
+    let widest = spec.action_names.iter().map(|name| name.len()).max().unwrap_or(0);
+    let width = (widest + 2).max(12);
+    let mut lines = vec![format!("{:>4}  {:<width$}{}", 0, "reset", numbers(&observation))];
     let mut total = 0.0;
     let last = loop {
-        let action = Action(rng.usize(..spec.actions.size()));
+        let action = random_legal(&legal(&*env), &mut rng);
         let step = env.step(action, &mut observation);
         total += step.reward;
         lines.push(format!(
-            "{:>4}  {:<12}{}  reward {:+.3}",
+            "{:>4}  {:<width$}{}  reward {:+.3}",
             lines.len(),
             spec.action_names[action.0],
             numbers(&observation),
@@ -138,6 +155,9 @@ pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
         text,
         "steps={n_steps} terminated={terminated} truncated={truncated} return={total}"
     );
+    for (name, value) in env.episode_metrics() {
+        _ = writeln!(text, "{name}={value:.3}");
+    }
     text
 }
 
@@ -171,6 +191,7 @@ fn check_env_spec(spec: &EnvSpec) {
     assert_eq!(spec.action_names.len(), spec.actions.size(), "every action has a name");
     assert_eq!(spec.observation_names.len(), spec.observation, "every number seen has a name");
     assert!(spec.max_steps > 0 && spec.frames_per_second > 0, "episodes take time");
+    assert!(spec.quit_action.is_none_or(|action| action < spec.actions.size()), "in range");
 }
 
 #[track_caller]
@@ -208,6 +229,23 @@ fn bits(observation: &[f32]) -> Vec<u32> {
     observation.iter().map(|x| x.to_bits()).collect()
 }
 
+/// The first numbers of an observation; more would not be read.
 fn numbers(observation: &[f32]) -> String {
-    observation.iter().map(|x| format!("{x:+9.4}")).collect()
+    const N_SHOWN: usize = 8;
+    let shown = observation.iter().take(N_SHOWN).map(|x| format!("{x:+9.4}"));
+    shown.chain((observation.len() > N_SHOWN).then(|| "  ...".to_owned())).collect()
+}
+
+/// What may be done now.
+fn legal(env: &dyn Env) -> Vec<bool> {
+    let mut mask = vec![false; env.spec().actions.size()];
+    env.legal_actions(&mut mask);
+    mask
+}
+
+/// A legal action, all with equal chance.
+fn random_legal(mask: &[bool], rng: &mut fastrand::Rng) -> Action {
+    let n_legal = mask.iter().filter(|&&is_legal| is_legal).count();
+    let mut legal = (0..mask.len()).filter(|&action| mask[action]);
+    Action(legal.nth(rng.usize(..n_legal)).expect("there is always something to do"))
 }

@@ -27,6 +27,22 @@ pub trait Env: Debug + Send {
     /// If the action is not in the action space, or the episode has ended.
     fn step(&mut self, action: Action, observation: &mut [f32]) -> Step;
 
+    /// Writes into `mask`, which has one element per action, whether each may be taken now.
+    ///
+    /// An environment whose spec is not [`EnvSpec::is_masked`] allows everything, always. In one
+    /// that is, an action that is not legal may still be given to [`Self::step`]: it idles, and
+    /// the step [`Step::is_invalid`].
+    fn legal_actions(&self, mask: &mut [bool]) {
+        mask.fill(true);
+    }
+
+    /// What was measured in the episode that ended last, by name; it outlives a reset.
+    ///
+    /// Nothing before the first episode has ended, or when only return and length matter.
+    fn episode_metrics(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
     /// The present state as a picture.
     fn scene(&self) -> Scene;
 }
@@ -40,6 +56,10 @@ pub struct Step {
     pub terminated: bool,
     /// The time limit was reached: the state still has a value. Both may hold at once.
     pub truncated: bool,
+    /// How much of the world's time has passed: 1, unless actions differ in how long they take.
+    pub ticks: u32,
+    /// The action was not legal, so the environment idled instead.
+    pub is_invalid: bool,
 }
 
 impl Step {
@@ -62,8 +82,12 @@ pub struct EnvSpec {
     pub observation: usize,
     /// What may be done in a step.
     pub actions: ActionSpace,
-    /// The episode is truncated at this step.
+    /// The episode is truncated when this many ticks have passed; a step takes at least one.
     pub max_steps: u32,
+    /// Whether some actions are at times not legal.
+    pub is_masked: bool,
+    /// The action that ends the episode by choice; measurements of random play leave it out.
+    pub quit_action: Option<usize>,
     /// The mean return from which the task counts as solved.
     pub reward_threshold: Option<f64>,
     /// Steps per second of the simulated world, for playing episodes back.

@@ -4,10 +4,12 @@
 //!
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
+//! * [`batch`]: many environments that are stepped by one call.
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
-//! * One module per game ([`tic_tac_toe`]) and per environment ([`cart_pole`]).
+//! * One module per game ([`tic_tac_toe`]) and per environment ([`cart_pole`],
+//!   [`asteroid_prospector`]).
 //! * [`numpy_random`]: NumPy's random numbers, so that seeds mean what they mean in Gymnasium.
 //! * [`seeds`]: which seed an episode gets.
 //! * [`nearest()`]: the word that was probably meant.
@@ -15,6 +17,8 @@
 //! **Invariant:** no file, clock, thread, network or tensor is reachable from this crate.
 //! Chance comes in through a seed, so a seed and a list of actions replay exactly.
 
+pub mod asteroid_prospector;
+pub mod batch;
 pub mod cart_pole;
 pub mod conformance;
 pub mod env;
@@ -26,6 +30,7 @@ pub mod scene;
 pub mod seeds;
 pub mod tic_tac_toe;
 
+pub use crate::batch::EnvBatch;
 pub use crate::env::{ActionSpace, Env, EnvSpec, Step};
 pub use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
 pub use crate::nearest::nearest;

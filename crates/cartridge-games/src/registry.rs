@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::asteroid_prospector::{self, AsteroidProspector};
 use crate::cart_pole::{self, CartPole};
 use crate::env::{Env, EnvSpec};
 use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
@@ -16,7 +17,7 @@ use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 1] = [&cart_pole::SPEC];
+    static ALL: [&EnvSpec; 2] = [&cart_pole::SPEC, &asteroid_prospector::SPEC];
     &ALL
 }
 
@@ -31,6 +32,10 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
         "CartPole-v1" => {
             let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;
             Ok(Box::new(CartPole::new(config)))
+        }
+        "AsteroidProspector-v0" => {
+            let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
+            Ok(Box::new(AsteroidProspector::new(config)))
         }
         _ => Err(unknown_environment(id)),
     }

@@ -82,8 +82,24 @@ impl Policy {
     /// Writes the most probable action for each of `n` observations into `actions`; the first of
     /// equals.
     pub fn greedy(&self, observations: &[f32], n: usize, actions: &mut [Action]) {
-        let logits = self.logits(observations, n);
-        for (action, logits) in actions[..n].iter_mut().zip(logits.chunks(self.n_actions())) {
+        let masks = vec![true; n * self.n_actions()];
+        self.greedy_legal(observations, &masks, n, actions);
+    }
+
+    /// [`Self::greedy`] among the actions that are legal: `masks` has one element per action for
+    /// each observation.
+    pub fn greedy_legal(
+        &self,
+        observations: &[f32],
+        masks: &[bool],
+        n: usize,
+        actions: &mut [Action],
+    ) {
+        let n_actions = self.n_actions();
+        let mut logits = self.logits(observations, n);
+        let rows = logits.chunks_mut(n_actions).zip(masks.chunks(n_actions));
+        for (action, (logits, mask)) in actions[..n].iter_mut().zip(rows) {
+            forbid(logits, mask);
             *action = Action(first_greatest(logits));
         }
     }
@@ -179,6 +195,15 @@ impl Policy {
                 })
             },
         )
+    }
+}
+
+/// Gives the actions that are not legal no weight at all.
+pub(crate) fn forbid(logits: &mut [f32], mask: &[bool]) {
+    for (logit, &is_legal) in logits.iter_mut().zip(mask) {
+        if !is_legal {
+            *logit = f32::NEG_INFINITY;
+        }
     }
 }
 

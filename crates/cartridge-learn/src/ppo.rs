@@ -20,6 +20,10 @@
 //! `next_value` is 0 where the task *terminated*; where the episode was only *truncated* it is the
 //! value of the last observation.
 //!
+//! Where actions are not always legal, the logits of those that are not are minus infinity, in
+//! acting and in learning alike (Huang and Ontañón 2022, "A closer look at invalid action
+//! masking"): they are never drawn, weigh nothing in the entropy, and get no gradient.
+//!
 //! Names and defaults are those of Stable-Baselines3, and so are the details: advantages are
 //! normalised per minibatch, gradients of actor and critic are clipped by their common norm, Adam
 //! has an epsilon of 1e-5, and `train/approx_kl` is the mean over the last epoch. Deviations:
@@ -34,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use crate::adam::{self, Adam};
 use crate::metric::Metric;
 use crate::network::Workspace;
-use crate::policy::{Policy, log_softmax};
+use crate::policy::{Policy, forbid, log_softmax};
 
 /// Settings of one training run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -156,6 +160,8 @@ struct Lane {
 struct Rollout {
     /// One more step than the rest: where the last step led to.
     observations: Vec<f32>,
+    /// What was legal at each step; empty where everything always is.
+    masks: Vec<bool>,
     actions: Vec<usize>,
     log_probs: Vec<f32>,
     rewards: Vec<f32>,
@@ -280,6 +286,8 @@ impl Ppo {
         let n_lanes = self.lanes.len();
         let n_seen = n_lanes * self.policy.n_observation();
         let n_actions = self.policy.n_actions();
+        let is_masked = self.lanes[0].env.spec().is_masked;
+        let mut legal_logits = vec![0.0; n_actions];
         let rollout = &mut self.rollout;
         rollout.begin(n_seen, self.config.n_steps);
         let mut ended = Vec::new();
@@ -292,6 +300,15 @@ impl Ppo {
             let seen = after[..n_seen].chunks_exact_mut(n_seen / n_lanes);
             let lanes = self.lanes.iter_mut().zip(logits.chunks_exact(n_actions)).zip(seen);
             for (index, ((lane, logits), observation)) in lanes.enumerate() {
+                let mut logits = logits;
+                if is_masked {
+                    let from = rollout.masks.len();
+                    rollout.masks.resize(from + n_actions, false);
+                    lane.env.legal_actions(&mut rollout.masks[from..]);
+                    legal_logits.copy_from_slice(logits);
+                    forbid(&mut legal_logits, &rollout.masks[from..]);
+                    logits = &legal_logits;
+                }
                 let (action, log_prob) = sample(logits, &mut self.rng);
                 let step = lane.env.step(Action(action), observation);
                 lane.reward += step.reward;
@@ -406,6 +423,9 @@ impl Ppo {
         learner.logit_gradient.extend_from_slice(logits);
         let rows = learner.logit_gradient.chunks_exact_mut(n_actions);
         for ((row, &sample), &advantage) in rows.zip(batch).zip(&learner.advantages) {
+            if !rollout.masks.is_empty() {
+                forbid(row, &rollout.masks[sample * n_actions..(sample + 1) * n_actions]);
+            }
             log_softmax(row);
             let action = rollout.actions[sample];
             let log_ratio = row[action] - rollout.log_probs[sample];
@@ -467,6 +487,7 @@ impl Rollout {
         let first = self.observations.len() - n_seen;
         self.observations.copy_within(first.., 0);
         self.observations.resize((n_steps + 1) * n_seen, 0.0);
+        self.masks.clear();
         self.actions.clear();
         self.log_probs.clear();
         self.rewards.clear();
@@ -518,8 +539,9 @@ fn sample(logits: &[f32], rng: &mut fastrand::Rng) -> (usize, f32) {
     let weight = |logit: f32| (logit - greatest).exp();
     let total: f32 = logits.iter().map(|&logit| weight(logit)).sum();
     let mut left = rng.f32() * total;
-    // Rounding may leave a little at the end; the last action takes it.
-    let mut action = logits.len() - 1;
+    // Rounding may leave a little at the end; the last action that has any weight takes it.
+    let last = logits.iter().rposition(|&logit| logit > f32::NEG_INFINITY);
+    let mut action = last.expect("some action is legal");
     for (index, &logit) in logits.iter().enumerate() {
         left -= weight(logit);
         if left < 0.0 {
@@ -601,10 +623,15 @@ fn surrogate(log_ratio: f32, advantage: f32, clip_range: f32) -> Surrogate {
 
 /// Replaces the logarithms of probabilities by the gradient of one sample's loss with respect to
 /// its logits, and returns the entropy. `slope` belongs to the logarithm of `action`'s
-/// probability.
+/// probability. An action that is not legal adds nothing and gets no gradient.
 fn logit_gradient(log_probs: &mut [f32], action: usize, slope: f32, ent_coef: f32) -> f32 {
-    let entropy = -log_probs.iter().map(|x| x.exp() * x).sum::<f32>();
+    let legal = log_probs.iter().filter(|&&x| x > f32::NEG_INFINITY);
+    let entropy = -legal.map(|x| x.exp() * x).sum::<f32>();
     for (index, x) in log_probs.iter_mut().enumerate() {
+        if *x == f32::NEG_INFINITY {
+            *x = 0.0;
+            continue;
+        }
         let probability = x.exp();
         let taken = f32::from(u8::from(index == action));
         *x = slope * (taken - probability) + ent_coef * probability * (*x + entropy);

@@ -39,7 +39,7 @@ pub fn evaluate(
     let mut outcome =
         Outcome { returns: vec![0.0; n], lengths: vec![0; n], terminated: 0, truncated: 0 };
     let first = make_env(env_id, options)?;
-    let width = first.spec().observation;
+    let (width, n_actions) = (first.spec().observation, first.spec().actions.size());
     let mut next = 0;
     // The lanes: an environment and the episode it plays.
     let mut lanes: Vec<(Box<dyn Env>, usize)> = Vec::new();
@@ -56,9 +56,14 @@ pub fn evaluate(
         next += 1;
     }
     let mut actions = Vec::new();
+    let mut masks = Vec::new();
     while !lanes.is_empty() {
         actions.resize(lanes.len(), Action(0));
-        policy.greedy(&observations, lanes.len(), &mut actions);
+        masks.resize(lanes.len() * n_actions, false);
+        for ((env, _), mask) in lanes.iter().zip(masks.chunks_exact_mut(n_actions)) {
+            env.legal_actions(mask);
+        }
+        policy.greedy_legal(&observations, &masks, lanes.len(), &mut actions);
         // Backwards, so that a lane that is taken out does not move those still to come.
         for lane in (0..lanes.len()).rev() {
             let (env, episode) = &mut lanes[lane];
@@ -92,19 +97,26 @@ impl Outcome {
     /// Mean, spread and interval.
     pub fn summary(&self, step: u64) -> Evaluation {
         let n = self.returns.len() as f64;
-        let mean = self.returns.iter().sum::<f64>() / n;
-        let squares: f64 = self.returns.iter().map(|value| (value - mean).powi(2)).sum();
-        let std = if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
-        let half = student_t95(self.returns.len()) * std / n.sqrt();
+        let (mean, std, ci95) = spread(&self.returns);
         Evaluation {
             step,
             episodes: self.returns.len() as u32,
             mean,
             std,
-            ci95: [mean - half, mean + half],
+            ci95,
             mean_length: self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / n,
         }
     }
+}
+
+/// The mean of some values, their deviation, and the 95% interval of the mean.
+pub(crate) fn spread(values: &[f64]) -> (f64, f64, [f64; 2]) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let std = if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+    let half = student_t95(values.len()) * std / n.sqrt();
+    (mean, std, [mean - half, mean + half])
 }
 
 /// The 97.5% quantile of Student's t with `n - 1` degrees of freedom, from the series of Hill

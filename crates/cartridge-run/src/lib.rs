@@ -8,6 +8,7 @@
 //! * [`worker`]: the native trainer process.
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
+//! * [`par`], [`throughput`]: what players by hand reach, and how fast environments step.
 //! * [`play`]: games of people against named opponents.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
@@ -23,10 +24,12 @@ pub mod error;
 pub mod evaluation;
 pub mod lab;
 pub mod launch;
+pub mod par;
 pub mod play;
 pub mod preview;
 pub mod secret;
 pub mod supervisor;
+pub mod throughput;
 pub mod worker;
 
 pub use crate::config::{Algorithm, ConfigError, RunConfig};

@@ -65,11 +65,16 @@ pub fn preview(
     }];
     let mut total_reward = 0.0;
     let mut chosen = [Action(0)];
+    let mut mask = vec![true; spec.actions.size()];
     let (mut terminated, mut truncated) = (false, false);
     while !terminated && !truncated && frames.len() < MOST_FRAMES {
+        env.legal_actions(&mut mask);
         match policy {
-            Some(policy) => policy.greedy(&observation, 1, &mut chosen),
-            None => chosen = [Action(rng.usize(..spec.actions.size()))],
+            Some(policy) => policy.greedy_legal(&observation, &mask, 1, &mut chosen),
+            None => {
+                let legal: Vec<usize> = (0..mask.len()).filter(|&index| mask[index]).collect();
+                chosen = [Action(legal[rng.usize(..legal.len())])];
+            }
         }
         let step = env.step(chosen[0], &mut observation);
         total_reward += step.reward;

@@ -306,7 +306,7 @@ impl Usage {
 }
 
 /// CPU seconds so far and resident bytes, where the system tells (Linux).
-fn read_usage(pid: u32) -> Option<(f64, u64)> {
+pub(crate) fn read_usage(pid: u32) -> Option<(f64, u64)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in brackets, which may hold spaces.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();

@@ -1,6 +1,8 @@
 //! One file per sub-command: `Args`, then `run`.
 
+pub(crate) mod bench;
 pub(crate) mod eval;
+pub(crate) mod par;
 pub(crate) mod runs;
 pub(crate) mod stop;
 pub(crate) mod supervise;

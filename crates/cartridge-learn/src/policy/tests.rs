@@ -109,6 +109,14 @@ fn greedy_takes_the_first_greatest() {
 }
 
 #[test]
+fn greedy_keeps_to_what_is_legal() {
+    let (policy, observations) = (policy(), [0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 0.4]);
+    let mut actions = [Action(9); 2];
+    policy.greedy_legal(&observations, &[true, false, false, true], 2, &mut actions);
+    assert_eq!(actions, [Action(0), Action(1)]);
+}
+
+#[test]
 fn log_softmax_by_hand() {
     // Weights 1 and 3, from logarithms large enough to overflow a careless sum.
     let mut logits = [100.0, 100.0 + 3.0_f32.ln()];

@@ -93,6 +93,31 @@ fn entropy_of_even_odds_is_the_logarithm_of_two() {
     assert!((entropy - 2.0_f32.ln()).abs() < 1e-6);
 }
 
+/// An action that is not legal changes nothing: the rest is as if it did not exist.
+#[test]
+fn a_masked_action_has_no_entropy_and_no_gradient() {
+    let mut with = [0.3, 7.0, -0.4, 0.9];
+    forbid(&mut with, &[true, false, true, true]);
+    let mut without = [0.3, -0.4, 0.9];
+    log_softmax(&mut with);
+    log_softmax(&mut without);
+    let entropy = logit_gradient(&mut with, 3, -1.7, 0.3);
+    assert_close(&[entropy], &[logit_gradient(&mut without, 2, -1.7, 0.3)]);
+    assert_close(&with, &[without[0], 0.0, without[1], without[2]]);
+}
+
+#[test]
+fn a_masked_action_is_never_drawn() {
+    let mut logits = [0.5_f32.ln(), 30.0, 0.5_f32.ln(), 30.0];
+    forbid(&mut logits, &[true, false, true, false]);
+    let rng = &mut fastrand::Rng::with_seed(0);
+    for _ in 0..10_000 {
+        let (action, log_prob) = sample(&logits, rng);
+        assert!(action == 0 || action == 2, "{action}");
+        assert!((log_prob - 0.5_f32.ln()).abs() < 1e-6);
+    }
+}
+
 #[test]
 fn normalizing_by_hand() {
     let mut values = [1.0, 2.0, 3.0];
@@ -145,6 +170,8 @@ static SIGNS: EnvSpec = EnvSpec {
     observation: 1,
     actions: ActionSpace::Discrete(2),
     max_steps: 1,
+    is_masked: false,
+    quit_action: None,
     reward_threshold: None,
     frames_per_second: 1,
     action_names: &["minus", "plus"],
@@ -167,7 +194,7 @@ impl Env for Signs {
     fn step(&mut self, Action(action): Action, observation: &mut [f32]) -> Step {
         observation[0] = 0.0;
         let reward = f64::from(u8::from((action == 1) == self.is_positive));
-        Step { reward, terminated: true, truncated: false }
+        Step { reward, terminated: true, truncated: false, ticks: 1, is_invalid: false }
     }
 
     fn scene(&self) -> Scene {
@@ -196,6 +223,113 @@ fn solves_a_task_with_a_known_answer() {
         assert!(probability > 0.95, "{sign} is answered with probability {probability}");
         let value = ppo.policy().value(&[sign]);
         assert!((value - 1.0).abs() < 0.1, "{sign} is worth {value}");
+    }
+}
+
+/// Shows which one of three actions is forbidden, pays 1 for the action after it, and lasts for
+/// four steps. An action that is not legal is a fault of the learner.
+#[derive(Debug)]
+struct Forbidden {
+    rng: fastrand::Rng,
+    forbidden: usize,
+    n_steps: u32,
+}
+
+static FORBIDDEN: EnvSpec = EnvSpec {
+    id: "forbidden",
+    observation: 3,
+    actions: ActionSpace::Discrete(3),
+    max_steps: 4,
+    is_masked: true,
+    action_names: &["0", "1", "2"],
+    observation_names: &["not 0", "not 1", "not 2"],
+    ..SIGNS
+};
+
+impl Forbidden {
+    fn show(&mut self, observation: &mut [f32]) {
+        self.forbidden = self.rng.usize(..3);
+        observation.fill(0.0);
+        observation[self.forbidden] = 1.0;
+    }
+}
+
+impl Env for Forbidden {
+    fn spec(&self) -> &'static EnvSpec {
+        &FORBIDDEN
+    }
+
+    fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
+        if let Some(seed) = seed {
+            self.rng = fastrand::Rng::with_seed(seed);
+        }
+        self.n_steps = 0;
+        self.show(observation);
+    }
+
+    fn step(&mut self, Action(action): Action, observation: &mut [f32]) -> Step {
+        assert_ne!(action, self.forbidden, "the mask was not used");
+        let reward = f64::from(u8::from(action == (self.forbidden + 1) % 3));
+        self.n_steps += 1;
+        self.show(observation);
+        let truncated = self.n_steps == FORBIDDEN.max_steps;
+        Step { reward, terminated: false, truncated, ticks: 1, is_invalid: false }
+    }
+
+    fn legal_actions(&self, mask: &mut [bool]) {
+        mask.fill(true);
+        mask[self.forbidden] = false;
+    }
+
+    fn scene(&self) -> Scene {
+        Scene { view: [0.0, 0.0, 1.0, 1.0], shapes: Vec::new() }
+    }
+}
+
+fn forbidden(config: &Config) -> Ppo {
+    let env = || Forbidden { rng: fastrand::Rng::with_seed(0), forbidden: 0, n_steps: 0 };
+    let envs = (0..config.n_envs).map(|_| Box::new(env()) as Box<dyn Env>).collect();
+    Ppo::new(envs, config, 3)
+}
+
+#[test]
+fn a_masked_task_is_learnt_by_legal_actions_alone() {
+    let config = Config {
+        n_envs: 4,
+        n_steps: 64,
+        learning_rate: 3e-3,
+        total_timesteps: 16_384,
+        ..Config::default()
+    };
+    let mut ppo = forbidden(&config);
+    while !ppo.is_done() {
+        ppo.update();
+    }
+    for forbidden in 0..3 {
+        let mut observation = [0.0; 3];
+        observation[forbidden] = 1.0;
+        let mut mask = [true; 3];
+        mask[forbidden] = false;
+        let mut action = [Action(9)];
+        ppo.policy().greedy_legal(&observation, &mask, 1, &mut action);
+        assert_eq!(action, [Action((forbidden + 1) % 3)]);
+    }
+}
+
+/// When nothing is learnt the policy is the old one, sample by sample: masks in learning are
+/// those in acting.
+#[test]
+fn masks_of_learning_are_masks_of_acting() {
+    let config =
+        Config { n_envs: 3, n_steps: 32, learning_rate: 0.0, ent_coef: 0.1, ..Config::default() };
+    let mut ppo = forbidden(&config);
+    for _ in 0..3 {
+        let update = ppo.update();
+        let scalar = |metric| update.scalars.iter().find(|(name, _)| *name == metric).unwrap().1;
+        assert!(scalar(Metric::ApproxKl).abs() < 1e-6, "{update:?}");
+        assert_eq!(scalar(Metric::ClipFraction), 0.0);
+        // Two of three actions are legal.
+        assert!((scalar(Metric::Entropy) - 2.0_f64.ln()).abs() < 0.01, "{update:?}");
     }
 }
 

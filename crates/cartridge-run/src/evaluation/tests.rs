@@ -37,6 +37,31 @@ fn episodes_do_not_depend_on_those_beside_them() {
 }
 
 #[test]
+fn only_legal_actions_are_taken() {
+    let policy = Policy::new(260, 69, &mut fastrand::Rng::with_seed(1));
+    let options = serde_json::from_str(r#"{"reward": "published"}"#).unwrap();
+    let outcome = evaluate(&policy, "AsteroidProspector-v0", &options, 3, 7).unwrap();
+    for episode in 0..3 {
+        let mut env = make_env("AsteroidProspector-v0", &options).unwrap();
+        let (mut observation, mut mask) = ([0.0; 260], [false; 69]);
+        env.reset(Some(seed(7, episode)), &mut observation);
+        let mut total = 0.0;
+        loop {
+            env.legal_actions(&mut mask);
+            let mut action = [Action(0)];
+            policy.greedy_legal(&observation, &mask, 1, &mut action);
+            let step = env.step(action[0], &mut observation);
+            assert!(!step.is_invalid);
+            total += step.reward;
+            if step.is_end() {
+                break;
+            }
+        }
+        assert_eq!(outcome.returns[episode], total);
+    }
+}
+
+#[test]
 fn the_summary_by_hand() {
     let outcome = Outcome {
         returns: vec![1.0, 2.0, 3.0, 4.0, 5.0],

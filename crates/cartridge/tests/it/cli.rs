@@ -76,6 +76,62 @@ fn help_shows_the_options() {
 }
 
 #[test]
+fn par_prints_every_player_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["par", "AsteroidProspector-v0", "--seeds", "60", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let par = result(&output);
+    let players = par["players"].as_array().unwrap();
+    let names: Vec<&str> = players.iter().map(|row| row["player"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "cash_out",
+            "hold",
+            "random",
+            "greedy_miner",
+            "cautious_scanner",
+            "market_timer",
+            "oracle"
+        ]
+    );
+    check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no players by hand");
+}
+
+#[test]
+fn a_masked_environment_can_be_trained() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["train", "AsteroidProspector-v0", "--steps", "6000", "--seed", "7", "--json"];
+    let short = ["--set", "evaluation.final_episodes=2", "--set", "evaluation.episodes=1"];
+    let train = || result(&run(folder.path(), &[&args[..], &short[..]].concat()));
+    let report = train();
+    assert_eq!(report["state"], "succeeded", "{report}");
+    assert!(report["eval_mean"].is_f64(), "{report}");
+    assert_eq!(train()["weights_sha256"], report["weights_sha256"]);
+}
+
+#[test]
+fn bench_measures_and_enforces_its_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = |target: &str| {
+        let args = ["bench", "throughput", "--env", "CartPole-v1", "--mode", "env-only", "--envs"];
+        let more = ["8", "--threads", "1", "--seconds", "0.2", "--json", "--enforce-target"];
+        let target = ["--target-steps-per-sec", target];
+        let output = run(folder.path(), &[&args[..], &more[..], &target[..]].concat());
+        (output.status.code(), result(&output))
+    };
+    let (code, report) = bench("1");
+    assert_eq!((code, report["target_met"].as_bool()), (Some(0), Some(true)));
+    assert_eq!((&report["mode"], &report["env"]), (&"env-only".into(), &"CartPole-v1".into()));
+    assert_eq!((&report["config"]["envs"], &report["config"]["threads"]), (&8.into(), &1.into()));
+    for key in ["steps_per_sec", "ticks_per_sec"] {
+        assert!(["mean", "p50", "p95"].iter().all(|kind| report[key][kind].is_f64()), "{report}");
+    }
+    let (code, report) = bench("1e15");
+    assert_eq!((code, report["target_met"].as_bool()), (Some(1), Some(false)));
+}
+
+#[test]
 fn a_run_without_a_lab_learns_and_repeats_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     let train = || {

@@ -1,0 +1,207 @@
+//! Many environments that are stepped by one call.
+//!
+//! The caller owns the buffers and the threads: a batch writes into slices that it is given,
+//! begins a new episode where one has ended, and allocates nothing while it steps. It can be
+//! [split](EnvBatch::split) into smaller ones, one per thread. The seed of an episode depends on
+//! its lane and its number alone, so what a lane plays is the same however lanes are spread.
+
+use std::fmt::Debug;
+
+use crate::env::{Env, EnvSpec};
+use crate::game::Action;
+use crate::seeds::{Stream, episode_seed};
+
+/// Environments of one kind, side by side.
+#[derive(Debug)]
+pub struct EnvBatch {
+    lanes: Vec<Lane>,
+    spec: &'static EnvSpec,
+    seed_base: u64,
+    stream: Stream,
+}
+
+/// An environment and the episode that is played in it.
+#[derive(Debug)]
+struct Lane {
+    env: Box<dyn Env>,
+    /// Number of the lane in the whole batch, before any split.
+    number: u32,
+    n_resets: u64,
+    seed: u64,
+    /// The last observation of the episode that ended last.
+    last_observation: Box<[f32]>,
+}
+
+/// Where a batch writes, lane by lane. Every slice has as many elements as the lanes need.
+#[derive(Debug)]
+pub struct Buffers<'a> {
+    /// What is seen next: the first of a new episode where one has ended.
+    pub observations: &'a mut [f32],
+    /// Whether each action may be taken next.
+    pub masks: &'a mut [bool],
+    /// The reward of each action.
+    pub rewards: &'a mut [f64],
+    /// Where the task itself has ended.
+    pub terminated: &'a mut [bool],
+    /// Where the time limit was reached.
+    pub truncated: &'a mut [bool],
+    /// How much time each action took.
+    pub ticks: &'a mut [u32],
+}
+
+/// Buffers that own their memory, for callers that have none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedBuffers {
+    /// As [`Buffers::observations`].
+    pub observations: Vec<f32>,
+    /// As [`Buffers::masks`].
+    pub masks: Vec<bool>,
+    /// As [`Buffers::rewards`].
+    pub rewards: Vec<f64>,
+    /// As [`Buffers::terminated`].
+    pub terminated: Vec<bool>,
+    /// As [`Buffers::truncated`].
+    pub truncated: Vec<bool>,
+    /// As [`Buffers::ticks`].
+    pub ticks: Vec<u32>,
+}
+
+impl EnvBatch {
+    /// A batch of environments that wait for their first reset; they are lanes 0, 1, and so on.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or they are of different kinds.
+    pub fn new(envs: Vec<Box<dyn Env>>, seed_base: u64, stream: Stream) -> Self {
+        let spec = envs.first().expect("a batch has lanes").spec();
+        assert!(envs.iter().all(|env| env.spec().id == spec.id), "a batch is of one kind");
+        let lane = |(number, env): (usize, Box<dyn Env>)| Lane {
+            env,
+            number: number as u32,
+            n_resets: 0,
+            seed: 0,
+            last_observation: vec![0.0; spec.observation].into(),
+        };
+        Self { lanes: envs.into_iter().enumerate().map(lane).collect(), spec, seed_base, stream }
+    }
+
+    /// Facts of the environments.
+    pub fn spec(&self) -> &'static EnvSpec {
+        self.spec
+    }
+
+    /// How many environments there are.
+    pub fn n_lanes(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The same lanes in `n_parts` batches of nearly equal size, in order. There are fewer parts
+    /// when there are not enough lanes.
+    pub fn split(self, n_parts: usize) -> Vec<Self> {
+        let Self { lanes, spec, seed_base, stream } = self;
+        let size = lanes.len().div_ceil(n_parts.max(1));
+        let mut lanes = lanes.into_iter().peekable();
+        let mut parts = Vec::new();
+        while lanes.peek().is_some() {
+            let lanes = lanes.by_ref().take(size).collect();
+            parts.push(Self { lanes, spec, seed_base, stream });
+        }
+        parts
+    }
+
+    /// Begins the next episode in every lane. Rewards, ends and ticks are cleared.
+    pub fn reset(&mut self, out: &mut Buffers<'_>) {
+        self.check(out);
+        out.rewards.fill(0.0);
+        out.terminated.fill(false);
+        out.truncated.fill(false);
+        out.ticks.fill(0);
+        let observations = out.observations.chunks_exact_mut(self.spec.observation);
+        let masks = out.masks.chunks_exact_mut(self.spec.actions.size());
+        for ((lane, observation), mask) in self.lanes.iter_mut().zip(observations).zip(masks) {
+            lane.reset(self.seed_base, self.stream, observation);
+            lane.env.legal_actions(mask);
+        }
+    }
+
+    /// Takes one action in every lane, and begins the next episode where one ends.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many actions as lanes, or a buffer has the wrong size.
+    pub fn step(&mut self, actions: &[Action], out: &mut Buffers<'_>) {
+        self.check(out);
+        assert_eq!(actions.len(), self.lanes.len(), "one action per lane");
+        let observations = out.observations.chunks_exact_mut(self.spec.observation);
+        let masks = out.masks.chunks_exact_mut(self.spec.actions.size());
+        let lanes = self.lanes.iter_mut().zip(observations).zip(masks);
+        for (index, ((lane, observation), mask)) in lanes.enumerate() {
+            let step = lane.env.step(actions[index], observation);
+            out.rewards[index] = step.reward;
+            out.terminated[index] = step.terminated;
+            out.truncated[index] = step.truncated;
+            out.ticks[index] = step.ticks;
+            if step.is_end() {
+                lane.last_observation.copy_from_slice(observation);
+                lane.reset(self.seed_base, self.stream, observation);
+            }
+            lane.env.legal_actions(mask);
+        }
+    }
+
+    /// The last observation of the episode that ended last in a lane of this batch: what a
+    /// learner needs to value an episode that was only truncated.
+    pub fn last_observation(&self, lane: usize) -> &[f32] {
+        &self.lanes[lane].last_observation
+    }
+
+    /// The environment of a lane of this batch, for what it measured.
+    pub fn env(&self, lane: usize) -> &dyn Env {
+        &*self.lanes[lane].env
+    }
+
+    /// The seed with which a lane of this batch was last reset.
+    pub fn seed(&self, lane: usize) -> u64 {
+        self.lanes[lane].seed
+    }
+
+    fn check(&self, out: &Buffers<'_>) {
+        let n = self.lanes.len();
+        assert_eq!(out.observations.len(), n * self.spec.observation, "size of observations");
+        assert_eq!(out.masks.len(), n * self.spec.actions.size(), "size of masks");
+        let sizes = [out.rewards.len(), out.terminated.len(), out.truncated.len(), out.ticks.len()];
+        assert_eq!(sizes, [n; 4], "one element per lane");
+    }
+}
+
+impl Lane {
+    fn reset(&mut self, seed_base: u64, stream: Stream, observation: &mut [f32]) {
+        self.seed = episode_seed(seed_base, stream, self.number, self.n_resets);
+        self.n_resets += 1;
+        self.env.reset(Some(self.seed), observation);
+    }
+}
+
+impl OwnedBuffers {
+    /// Buffers of the right size for a batch.
+    pub fn new(batch: &EnvBatch) -> Self {
+        let n = batch.n_lanes();
+        Self {
+            observations: vec![0.0; n * batch.spec.observation],
+            masks: vec![false; n * batch.spec.actions.size()],
+            rewards: vec![0.0; n],
+            terminated: vec![false; n],
+            truncated: vec![false; n],
+            ticks: vec![0; n],
+        }
+    }
+
+    /// The buffers, to be written to.
+    pub fn borrow(&mut self) -> Buffers<'_> {
+        let Self { observations, masks, rewards, terminated, truncated, ticks } = self;
+        Buffers { observations, masks, rewards, terminated, truncated, ticks }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use serde_json::Map;
+
+use super::*;
+use crate::registry::{environments, make_env};
+
+fn batch(id: &str, n_lanes: usize) -> EnvBatch {
+    let envs = (0..n_lanes).map(|_| make_env(id, &Map::new()).unwrap()).collect();
+    EnvBatch::new(envs, 42, Stream::Train)
+}
+
+/// A legal action that depends on lane and time alone, so that it is the same in every split.
+fn choose(mask: &[bool], lane: usize, time: usize) -> Action {
+    let legal: Vec<usize> = (0..mask.len()).filter(|&action| mask[action]).collect();
+    Action(legal[(7 * lane + 13 * time) % legal.len()])
+}
+
+/// What one lane sees, as bits, and what it earns.
+type History = Vec<(Vec<u32>, u64, bool, bool, u32)>;
+
+/// Steps a batch, whose first lane has the number `first`, and returns each lane's history.
+fn histories(mut batch: EnvBatch, first: usize, n_steps: usize) -> Vec<History> {
+    let (width, n_actions) = (batch.spec().observation, batch.spec().actions.size());
+    let mut buffers = OwnedBuffers::new(&batch);
+    let mut histories = vec![History::new(); batch.n_lanes()];
+    batch.reset(&mut buffers.borrow());
+    for time in 0..n_steps {
+        let masks = buffers.masks.chunks(n_actions).enumerate();
+        let actions: Vec<Action> =
+            masks.map(|(lane, mask)| choose(mask, first + lane, time)).collect();
+        batch.step(&actions, &mut buffers.borrow());
+        for (lane, history) in histories.iter_mut().enumerate() {
+            let seen = &buffers.observations[lane * width..(lane + 1) * width];
+            history.push((
+                seen.iter().map(|x| x.to_bits()).collect(),
+                buffers.rewards[lane].to_bits(),
+                buffers.terminated[lane],
+                buffers.truncated[lane],
+                buffers.ticks[lane],
+            ));
+        }
+    }
+    histories
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    for spec in environments() {
+        let whole = histories(batch(spec.id, 7), 0, 300);
+        for n_parts in [1, 2, 3, 16] {
+            let mut first = 0;
+            let mut handles = Vec::new();
+            for part in batch(spec.id, 7).split(n_parts) {
+                let n_lanes = part.n_lanes();
+                handles.push(std::thread::spawn(move || histories(part, first, 300)));
+                first += n_lanes;
+            }
+            let parts = handles.into_iter().flat_map(|handle| handle.join().unwrap());
+            assert_eq!(parts.collect::<Vec<_>>(), whole, "{} in {n_parts} parts", spec.id);
+        }
+    }
+}
+
+/// Steps a batch beside environments that are driven one by one.
+#[test]
+fn a_batch_is_its_environments() {
+    for spec in environments() {
+        let mut batch = batch(spec.id, 3);
+        let (width, n_actions) = (spec.observation, spec.actions.size());
+        let mut buffers = OwnedBuffers::new(&batch);
+        batch.reset(&mut buffers.borrow());
+        let mut env = make_env(spec.id, &Map::new()).unwrap();
+        let mut seen = vec![0.0; width];
+        let mut mask = vec![false; n_actions];
+        let mut n_episodes = 0;
+        env.reset(Some(episode_seed(42, Stream::Train, 1, 0)), &mut seen);
+        for time in 0..2000 {
+            env.legal_actions(&mut mask);
+            assert_eq!(buffers.observations[width..2 * width], seen);
+            assert_eq!(buffers.masks[n_actions..2 * n_actions], mask);
+            let actions: Vec<Action> = (0..3)
+                .map(|lane| choose(&buffers.masks[lane * n_actions..][..n_actions], lane, time))
+                .collect();
+            batch.step(&actions, &mut buffers.borrow());
+            let step = env.step(actions[1], &mut seen);
+            assert_eq!((buffers.rewards[1], buffers.ticks[1]), (step.reward, step.ticks));
+            assert_eq!(
+                (buffers.terminated[1], buffers.truncated[1]),
+                (step.terminated, step.truncated)
+            );
+            if step.is_end() {
+                n_episodes += 1;
+                assert_eq!(batch.last_observation(1), seen);
+                assert_eq!(batch.env(1).episode_metrics(), env.episode_metrics());
+                env.reset(Some(episode_seed(42, Stream::Train, 1, n_episodes)), &mut seen);
+                assert_eq!(batch.seed(1), episode_seed(42, Stream::Train, 1, n_episodes));
+            }
+        }
+        assert!(n_episodes > 5, "{} was played {n_episodes} times", spec.id);
+    }
+}
+
+#[test]
+#[should_panic(expected = "one action per lane")]
+fn every_lane_needs_an_action() {
+    let mut batch = batch("CartPole-v1", 2);
+    let mut buffers = OwnedBuffers::new(&batch);
+    batch.reset(&mut buffers.borrow());
+    batch.step(&[Action(0)], &mut buffers.borrow());
+}
+
+#[test]
+#[should_panic(expected = "size of observations")]
+fn buffers_have_their_size() {
+    let mut batch = batch("CartPole-v1", 2);
+    let mut buffers = OwnedBuffers::new(&batch);
+    buffers.observations.pop();
+    batch.reset(&mut buffers.borrow());
+}
