@@ -28,8 +28,13 @@ pub enum Opponent {
 }
 
 impl Opponent {
-    /// All of them, strongest first.
-    pub const ALL: [Self; 2] = [Self::Perfect, Self::Random];
+    /// Who can be played at `game`, strongest first.
+    pub fn offered(game: &str) -> &'static [Self] {
+        match game {
+            "tictactoe" => &[Self::Perfect, Self::Random],
+            _ => &[Self::Random],
+        }
+    }
 
     /// The name in files and in the API.
     pub fn id(self) -> &'static str {
@@ -66,13 +71,15 @@ impl Opponent {
             (Self::Perfect, AnyGame::TicTacToe(position)) => {
                 minimax::best_action(position, rng).expect("it is asked on its turn only")
             }
+            (Self::Perfect, _) => unreachable!("it is offered for small games only"),
         }
     }
 
     fn find(game: &str, id: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|opponent| opponent.id() == id).ok_or_else(|| {
-            let ids = Self::ALL.map(Self::id);
-            let hint = match nearest(id, ids) {
+        let offered = Self::offered(game);
+        offered.iter().copied().find(|opponent| opponent.id() == id).ok_or_else(|| {
+            let ids: Vec<&str> = offered.iter().map(|opponent| opponent.id()).collect();
+            let hint = match nearest(id, ids.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", ids.join(", ")),
             };

@@ -1,7 +1,8 @@
 use std::fmt;
+use std::str::FromStr;
 
 use cartridge_games::tic_tac_toe::TicTacToe;
-use cartridge_games::{GameSpec, Scene, Spot};
+use cartridge_games::{GameSpec, ParseError, Scene, Spot};
 
 use super::*;
 
@@ -113,6 +114,14 @@ impl fmt::Display for Coins {
     }
 }
 
+impl FromStr for Coins {
+    type Err = ParseError;
+
+    fn from_str(_text: &str) -> Result<Self, ParseError> {
+        Err(ParseError::new::<Self>("coins are not written down"))
+    }
+}
+
 impl Game for Coins {
     const SPEC: GameSpec = GameSpec {
         id: "coins",
@@ -121,9 +130,11 @@ impl Game for Coins {
         n_seats: 2,
         n_actions: 2,
         observation: 1,
+        planes: [0, 0, 0],
         max_plies: 6,
         scores: (-1.0, 1.0),
     };
+    const N_SYMMETRIES: usize = 1;
 
     fn start(_rng: &mut fastrand::Rng) -> Self {
         Self { n_left: 6, to_move: 0, taker: 0 }
@@ -155,6 +166,20 @@ impl Game for Coins {
 
     fn observe(&self, _seat: Seat, out: &mut [f32]) {
         out[0] = self.n_left as f32;
+    }
+
+    fn observe_planes(&self, _seat: Seat, _out: &mut [f32]) {}
+
+    fn transform(&self, _symmetry: usize) -> Self {
+        self.clone()
+    }
+
+    fn transform_action(_symmetry: usize, action: Action) -> Action {
+        action
+    }
+
+    fn hash64(&self) -> u64 {
+        (self.n_left * 4 + self.to_move * 2 + self.taker) as u64
     }
 
     fn scene(&self) -> Scene {

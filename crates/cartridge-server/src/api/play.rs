@@ -311,7 +311,7 @@ async fn list_games() -> Json<GameList> {
         .map(|spec| Game {
             id: spec.id,
             name: spec.name,
-            opponents: Player::ALL.map(Into::into).into(),
+            opponents: Player::offered(spec.id).iter().map(|&player| player.into()).collect(),
         })
         .collect();
     Json(GameList { games })
