@@ -211,6 +211,12 @@ impl Connect4 {
         self.discs[seat]
     }
 
+    /// The empty cells that would complete a four of `seat`, reachable now or not, in the layout
+    /// of [`discs`](Self::discs).
+    pub fn threats(&self, Seat(seat): Seat) -> u64 {
+        threats(self.discs[seat]) & (BOTTOM * COLUMN) & !self.occupied()
+    }
+
     /// How many discs were dropped.
     pub fn n_plies(&self) -> usize {
         usize::from(self.n_plies)
@@ -337,6 +343,21 @@ fn has_four(discs: u64) -> bool {
 fn fours(discs: u64, step: usize) -> u64 {
     let pairs = discs & (discs >> step);
     pairs & (pairs >> (2 * step))
+}
+
+/// The cells that complete a four of `discs`, whether they are free or not.
+fn threats(discs: u64) -> u64 {
+    let mut found = 0;
+    for step in DIRECTIONS {
+        // A hole has three discs on one side, or one on one side and two on the other.
+        let pairs = discs & (discs << step);
+        found |= (discs << (3 * step)) & (pairs << step);
+        found |= (discs >> step) & (pairs << step);
+        let pairs = discs & (discs >> step);
+        found |= (discs >> (3 * step)) & (pairs >> step);
+        found |= (discs << step) & (pairs >> step);
+    }
+    found
 }
 
 /// Mirrored left and right.

@@ -145,4 +145,23 @@ proptest! {
         let discs = discs & (BOTTOM * COLUMN);
         prop_assert_eq!(has_four(discs), has_four_slowly(discs));
     }
+
+    #[test]
+    fn threats_are_the_cells_that_make_four(seed: u64, n_plies in 0_usize..30) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut game = Connect4::default();
+        for _ in 0..n_plies {
+            if game.turn() != Turn::Over {
+                game.apply(crate::random_action(&game, &mut rng));
+            }
+        }
+        for seat in (0..2).map(Seat).filter(|&Seat(seat)| !has_four(game.discs[seat])) {
+            let empty = (BOTTOM * COLUMN) & !game.occupied();
+            let expected = (0..49)
+                .map(|bit| 1 << bit)
+                .filter(|cell| empty & cell != 0 && has_four_slowly(game.discs(seat) | cell))
+                .fold(0, |cells, cell| cells | cell);
+            prop_assert_eq!(game.threats(seat), expected, "{:?} in\n{}", seat, game);
+        }
+    }
 }
