@@ -7,8 +7,9 @@
 //!
 //! Deviations: ends are backed up as proven scores (Winands, Björnsson and Saito 2008,
 //! "Monte-Carlo tree search solver"). A position is proven when one action is a proven win for the
-//! seat to move, or when all are proven; a proven loss is never visited again, and a proven score
-//! takes the place of playouts.
+//! seat to move, or when all are proven; from then on its score takes the place of playouts. Unlike
+//! there, a proven loss may still be visited: that a position has many traps says something about
+//! it, and leaving them out cost a point or two on the Connect 4 sets of `connect4_solver`.
 //!
 //! Scores are kept from the view of seat 0 and turned round by the seat to move at the parent, so
 //! a seat may move twice in a row. The tree lives in one vector that is kept between searches:
@@ -26,9 +27,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// `n_simulations` with the usual exploration.
+    /// `n_simulations` with the exploration of UCB1 (Auer, Cesa-Bianchi and Fischer 2002).
     pub fn new(n_simulations: u32) -> Self {
-        Self { n_simulations, exploration: 1.0 }
+        Self { n_simulations, exploration: std::f32::consts::SQRT_2 }
     }
 }
 
@@ -175,25 +176,21 @@ impl<G: Game> Mcts<G> {
         let node = self.node(at);
         let sign = node.sign();
         let children = self.children(node);
-        let is_open =
-            |child: &Node<G>| child.proven.is_none_or(|score| sign * score > G::SPEC.scores.0);
-        let is_new = |child: &&Node<G>| child.n_visits == 0 && is_open(child);
+        let is_new = |child: &&Node<G>| child.n_visits == 0;
         let n_new = children.iter().filter(is_new).count();
         let place = if n_new > 0 {
             let n = rng.usize(..n_new);
             let mut new = children.iter().enumerate().filter(|(_, child)| is_new(child));
             new.nth(n).map(|(place, _)| place)
         } else {
-            let log = (node.n_visits.max(1) as f32).ln();
+            let log = (node.n_visits as f32).ln();
             let bound = |child: &Node<G>| {
                 sign * child.mean() + exploration * (log / child.n_visits as f32).sqrt()
             };
-            let open = children.iter().enumerate().filter(|(_, child)| is_open(child));
-            open.map(|(place, child)| (place, bound(child)))
-                .max_by(|(_, a), (_, b)| a.total_cmp(b))
-                .map(|(place, _)| place)
+            let bounds = children.iter().map(bound).enumerate();
+            bounds.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(place, _)| place)
         };
-        node.first_child + place.expect("with nothing but losses the position is proven") as u32
+        node.first_child + place.expect("a position that is not over has children") as u32
     }
 
     fn node(&self, at: u32) -> &Node<G> {
