@@ -37,3 +37,6 @@ pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
 pub use crate::scene::{Paint, Scene, Shape};
 pub use crate::seeds::{Stream, episode_seed};
+
+/// Chance as the games take it, for callers that start one.
+pub use fastrand;

@@ -75,13 +75,13 @@ pub fn play_match(config: &MatchConfig, mut report: impl FnMut(u32)) -> Result<M
     Ok(result)
 }
 
-/// The position after a few random moves: an even number, so that the same seat moves first.
+/// The position after a few random moves: at tic-tac-toe one, because a second may lose already.
 fn opening(game: &str, seed: u64, pair: u32) -> Result<AnyGame> {
     let seed = episode_seed(seed, Stream::Evaluation, 0, u64::from(pair));
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut position = AnyGame::start(game, &mut rng)?;
     let n_plies = match position {
-        AnyGame::TicTacToe(_) => 2,
+        AnyGame::TicTacToe(_) => 1,
         AnyGame::Connect4(_) => 4,
         AnyGame::Othello(_) => 6,
     };

@@ -44,6 +44,8 @@ const SIMULATIONS: RangeInclusive<u32> = 1..=100_000;
 
 impl Opponent {
     /// Levels to choose from at `game`, strongest first. Others can be asked for by id.
+    ///
+    /// The order was measured with `cartridge match`; see `benches/results/levels.jsonl`.
     pub fn offered(game: &str) -> &'static [Self] {
         const fn mcts(n_simulations: u32) -> Opponent {
             Opponent::Mcts { n_simulations }
@@ -60,12 +62,12 @@ impl Opponent {
                         mcts(10_000),
                         mcts(1_000),
                         alphabeta(4),
-                        alphabeta(2),
+                        mcts(100),
                         Self::Random,
                     ]
                 }
             }
-            _ => const { &[mcts(10_000), alphabeta(5), mcts(1_000), alphabeta(2), Self::Random] },
+            _ => const { &[alphabeta(5), alphabeta(2), mcts(10_000), mcts(1_000), Self::Random] },
         }
     }
 

@@ -33,6 +33,11 @@ fn better_players_win() {
 }
 
 #[test]
+fn perfect_play_loses_no_game_of_tictactoe() {
+    assert_eq!(play("tictactoe", "builtin:perfect", "builtin:mcts:30", 50, 0).losses, 0);
+}
+
+#[test]
 fn equals_are_equal() {
     let result = play("connect4", "builtin:random", "builtin:random", 500, 0);
     let [low, high] = result.elo_ci95.map(Option::unwrap);

@@ -20,7 +20,7 @@ fn ids_are_checked() {
     check_refused(
         "othello",
         "builtin:perfect",
-        "nobody knows perfect play here; the strongest is `builtin:mcts:10000`",
+        "nobody knows perfect play here; the strongest is `builtin:alphabeta:5`",
     );
     let simulations = "say the simulations, 1 to 100000, as in `builtin:mcts:1000`";
     check_refused("connect4", "builtin:mcts", simulations);
