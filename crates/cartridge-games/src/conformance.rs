@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::env::{Env, EnvSpec, Step};
-use crate::game::{Action, Game, Seat, Turn};
+use crate::game::{Action, Game, Seat, Turn, random_action};
 use crate::scene::{Scene, Shape};
 
 /// Plays one random game from `seed` and asserts every promise that [`Game`] makes.
@@ -28,6 +28,10 @@ pub fn check_game<G: Game>(seed: u64) {
             assert!(seen.iter().all(|x| x.is_finite()), "observations are finite and complete");
             assert_eq!(seen, observe(&again, seat), "observations replay");
         }
+        check_planes(&game);
+        check_symmetries(&game);
+        check_text(&game);
+        check_playout(&game, seed);
         check_scores(&game);
         check_scene(&game.scene());
         if legal.is_empty() {
@@ -38,7 +42,13 @@ pub fn check_game<G: Game>(seed: u64) {
         let action = legal[rng.usize(..legal.len())];
         game.apply(action);
         assert_ne!(game, before, "an action changes the position");
+        assert_ne!(game.hash64(), before.hash64(), "another position has another hash");
         again.apply(action);
+        for symmetry in 0..G::N_SYMMETRIES {
+            let mut image = before.transform(symmetry);
+            image.apply(G::transform_action(symmetry, action));
+            assert_eq!(image, game.transform(symmetry), "an action and a symmetry commute");
+        }
     }
 }
 
@@ -58,6 +68,23 @@ pub fn playthrough_game<G: Game>(seed: u64) -> String {
         _ = writeln!(text, "> {} ({})", action.0, G::action_name(action));
         game.apply(action);
     }
+}
+
+/// How many lines of `depth` plies begin at `game`: the number by which rules are compared.
+pub fn perft<G: Game>(game: &G, depth: usize) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    if depth == 1 {
+        return game.legal_actions().count() as u64;
+    }
+    game.legal_actions()
+        .map(|action| {
+            let mut next = game.clone();
+            next.apply(action);
+            perft(&next, depth - 1)
+        })
+        .sum()
 }
 
 /// The score of every seat, in order.
@@ -177,6 +204,62 @@ fn check_spots<G: Game>(game: &G) {
 }
 
 #[track_caller]
+fn check_planes<G: Game>(game: &G) {
+    let seen: Vec<Vec<f32>> = (0..G::SPEC.n_seats).map(|seat| planes(game, Seat(seat))).collect();
+    for planes in &seen {
+        assert!(planes.iter().all(|x| [0.0, 1.0].contains(x)), "planes are zeros and ones");
+    }
+    if let [first, second] = &seen[..] {
+        let half = first.len() / 2;
+        assert_eq!(first[..half], second[half..], "what one seat owns is the other's other");
+        assert_eq!(first[half..], second[..half], "what one seat owns is the other's other");
+    }
+}
+
+#[track_caller]
+fn check_symmetries<G: Game>(game: &G) {
+    assert_eq!(&game.transform(0), game, "symmetry 0 changes nothing");
+    let legal: Vec<Action> = game.legal_actions().collect();
+    for symmetry in 0..G::N_SYMMETRIES {
+        let image = game.transform(symmetry);
+        assert_eq!(image.turn(), game.turn(), "a symmetry keeps the turn");
+        assert_eq!(scores(&image), scores(game), "a symmetry keeps the scores");
+        let mut renamed: Vec<Action> =
+            legal.iter().map(|&action| G::transform_action(symmetry, action)).collect();
+        renamed.sort_unstable();
+        assert_eq!(renamed, image.legal_actions().collect::<Vec<_>>(), "legal actions move along");
+        let back = (0..G::N_SYMMETRIES).find(|&back| {
+            (0..G::SPEC.n_actions).map(Action).all(|action| {
+                G::transform_action(back, G::transform_action(symmetry, action)) == action
+            })
+        });
+        let back = back.expect("every symmetry has one that undoes it");
+        assert_eq!(&image.transform(back), game, "and it undoes the position too");
+    }
+}
+
+#[track_caller]
+fn check_text<G: Game>(game: &G) {
+    let again: G = game.to_string().parse().expect("the text of a position is a position");
+    assert_eq!(&again, game, "the text form says everything");
+    assert_eq!(again.hash64(), game.hash64(), "equal positions have equal hashes");
+    assert_eq!(again.turn(), game.turn(), "the turn is part of the text form");
+}
+
+#[track_caller]
+fn check_playout<G: Game>(game: &G, seed: u64) {
+    let (mut quick, mut plain) = (game.clone(), game.clone());
+    let n_plies = quick.playout(&mut fastrand::Rng::with_seed(seed));
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut n_expected = 0;
+    while plain.turn() != Turn::Over {
+        plain.apply(random_action(&plain, &mut rng));
+        n_expected += 1;
+    }
+    assert_eq!((quick, n_plies), (plain, n_expected), "a playout is random play, only faster");
+}
+
+#[track_caller]
 fn check_scores<G: Game>(game: &G) {
     let (low, high) = G::SPEC.scores;
     let scores = scores(game);
@@ -217,6 +300,12 @@ fn check_scene(scene: &Scene) {
 fn observe<G: Game>(game: &G, seat: Seat) -> Vec<f32> {
     let mut out = vec![f32::NAN; G::SPEC.observation];
     game.observe(seat, &mut out);
+    out
+}
+
+fn planes<G: Game>(game: &G, seat: Seat) -> Vec<f32> {
+    let mut out = vec![f32::NAN; G::SPEC.planes.iter().product()];
+    game.observe_planes(seat, &mut out);
     out
 }
 

@@ -1,6 +1,7 @@
 //! What a turn-based game must provide.
 
 use std::fmt::{Debug, Display};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +9,16 @@ use crate::scene::Scene;
 
 /// A game in progress: a plain value, cheap to clone, that knows whose turn it is.
 ///
-/// `Display` draws the position for people; it is what playthroughs and logs show.
-pub trait Game: Clone + Debug + Display + PartialEq + Send + 'static {
+/// `Display` draws the position for people; it is what playthroughs and logs show. `FromStr`
+/// reads that form back, and refuses what the rules cannot lead to.
+pub trait Game:
+    Clone + Debug + Display + FromStr<Err = ParseError> + PartialEq + Send + 'static
+{
     /// Facts that hold for every position of the game.
     const SPEC: GameSpec;
+
+    /// Number of symmetries of the board. They are numbered from 0, which changes nothing.
+    const N_SYMMETRIES: usize;
 
     /// The starting position. Games without chance ignore `rng`.
     fn start(rng: &mut fastrand::Rng) -> Self;
@@ -30,6 +37,31 @@ pub trait Game: Clone + Debug + Display + PartialEq + Send + 'static {
 
     /// Writes what `seat` sees into `out`, which has [`GameSpec::observation`] elements.
     fn observe(&self, seat: Seat, out: &mut [f32]);
+
+    /// Writes the board as planes relative to `seat` into `out`, which has the elements of
+    /// [`GameSpec::planes`]: what `seat` owns, then what the other owns. Nothing says who `seat` is.
+    fn observe_planes(&self, seat: Seat, out: &mut [f32]);
+
+    /// The position turned or mirrored by `symmetry`; what holds for one holds for the other.
+    fn transform(&self, symmetry: usize) -> Self;
+
+    /// What `action` is called after [`transform`](Self::transform) by the same `symmetry`.
+    fn transform_action(symmetry: usize, action: Action) -> Action;
+
+    /// A hash of the position that never changes between versions of the program.
+    fn hash64(&self) -> u64;
+
+    /// Plays random actions to the end and returns how many: [`random_action`] until over.
+    ///
+    /// A game that overrides this for speed draws the same numbers for the same actions.
+    fn playout(&mut self, rng: &mut fastrand::Rng) -> usize {
+        let mut n_plies = 0;
+        while self.turn() != Turn::Over {
+            self.apply(random_action(self, rng));
+            n_plies += 1;
+        }
+        n_plies
+    }
 
     /// The position as a picture.
     fn scene(&self) -> Scene;
@@ -56,6 +88,8 @@ pub struct GameSpec {
     pub n_actions: usize,
     /// Number of elements of an observation.
     pub observation: usize,
+    /// Shape of the player-relative planes: planes, rows, columns.
+    pub planes: [usize; 3],
     /// No game lasts longer than this many plies.
     pub max_plies: usize,
     /// Least and greatest score of a seat.
@@ -66,6 +100,35 @@ impl GameSpec {
     /// Whether what one seat wins the other loses: two seats and scores that mirror each other.
     pub fn is_zero_sum(&self) -> bool {
         self.n_seats == 2 && self.scores.0 == -self.scores.1
+    }
+}
+
+/// Any legal action of a game that is not over, with equal chance.
+pub fn random_action<G: Game>(game: &G, rng: &mut fastrand::Rng) -> Action {
+    let n_legal = game.legal_actions().count();
+    game.legal_actions().nth(pick(n_legal as u32, rng)).expect("the game is not over")
+}
+
+/// A number below `n`, with equal chance: the only way in which a playout meets chance.
+#[inline]
+pub(crate) fn pick(n: u32, rng: &mut fastrand::Rng) -> usize {
+    rng.u32(..n) as usize
+}
+
+/// Why a text is not a position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a position of {game}: {reason}")]
+pub struct ParseError {
+    /// Id of the game.
+    pub game: &'static str,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl ParseError {
+    /// The text is not a position of `G`.
+    pub fn new<G: Game>(reason: impl Into<String>) -> Self {
+        Self { game: G::SPEC.id, reason: reason.into() }
     }
 }
 

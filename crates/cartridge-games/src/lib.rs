@@ -8,8 +8,9 @@
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
-//! * One module per game ([`tic_tac_toe`]) and per environment ([`cart_pole`],
-//!   [`asteroid_prospector`]).
+//! * One module per game ([`tic_tac_toe`], [`connect4`], [`othello`]) and per environment
+//!   ([`cart_pole`], [`asteroid_prospector`]).
+//! * `square`: the eight symmetries of a square board.
 //! * [`numpy_random`]: NumPy's random numbers, so that seeds mean what they mean in Gymnasium.
 //! * [`seeds`]: which seed an episode gets.
 //! * [`nearest()`]: the word that was probably meant.
@@ -21,19 +22,25 @@ pub mod asteroid_prospector;
 pub mod batch;
 pub mod cart_pole;
 pub mod conformance;
+pub mod connect4;
 pub mod env;
 pub mod game;
 pub mod nearest;
 pub mod numpy_random;
+pub mod othello;
 pub mod registry;
 pub mod scene;
 pub mod seeds;
+mod square;
 pub mod tic_tac_toe;
 
 pub use crate::batch::EnvBatch;
 pub use crate::env::{ActionSpace, Env, EnvSpec, Step};
-pub use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+pub use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, random_action};
 pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
 pub use crate::scene::{Paint, Scene, Shape};
 pub use crate::seeds::{Stream, episode_seed};
+
+/// Chance as the games take it, for callers that start one.
+pub use fastrand;

@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::asteroid_prospector::{self, AsteroidProspector};
 use crate::cart_pole::{self, CartPole};
+use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
 use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
 use crate::nearest::nearest;
+use crate::othello::Othello;
 use crate::scene::Scene;
 use crate::tic_tac_toe::TicTacToe;
 
@@ -23,7 +25,7 @@ pub fn environments() -> &'static [&'static EnvSpec] {
 
 /// Facts of every game.
 pub fn games() -> &'static [GameSpec] {
-    &[TicTacToe::SPEC]
+    &[TicTacToe::SPEC, Connect4::SPEC, Othello::SPEC]
 }
 
 /// A new environment, waiting for its first reset. `options` bear Gymnasium's names.
@@ -85,13 +87,20 @@ pub enum RegistryError {
 pub enum AnyGame {
     /// Tic-tac-toe.
     TicTacToe(TicTacToe),
+    /// Connect 4.
+    Connect4(Connect4),
+    /// Othello.
+    Othello(Othello),
 }
 
 /// Runs the expression on the game inside.
+#[macro_export]
 macro_rules! with_game {
     ($any:expr, $game:ident => $body:expr) => {
         match $any {
-            AnyGame::TicTacToe($game) => $body,
+            $crate::registry::AnyGame::TicTacToe($game) => $body,
+            $crate::registry::AnyGame::Connect4($game) => $body,
+            $crate::registry::AnyGame::Othello($game) => $body,
         }
     };
 }
@@ -101,6 +110,8 @@ impl AnyGame {
     pub fn start(id: &str, rng: &mut fastrand::Rng) -> Result<Self, RegistryError> {
         match id {
             "tictactoe" => Ok(Self::TicTacToe(TicTacToe::start(rng))),
+            "connect4" => Ok(Self::Connect4(Connect4::start(rng))),
+            "othello" => Ok(Self::Othello(Othello::start(rng))),
             _ => Err(unknown_game(id)),
         }
     }

@@ -5,6 +5,8 @@
 //! | seats | 0 plays `x` and moves first, 1 plays `o` |
 //! | actions | 9: the cell to mark, numbered `0 1 2 / 3 4 5 / 6 7 8` from the top left |
 //! | observation | 29: 9 cells of `x`, 9 of `o`, 9 legal cells, then 1 for the seat to move of 2 |
+//! | planes | 2×3×3: own marks, other marks, rows from the top |
+//! | symmetries | 8 |
 //! | score | +1 win, −1 loss, 0 draw; zero before the end |
 //! | length | at most 9 plies |
 //!
@@ -13,9 +15,12 @@
 mod scene;
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn};
 use crate::scene::Scene;
+use crate::seeds::mix;
+use crate::square;
 
 /// A position: one bit set of marked cells per seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -50,9 +55,11 @@ impl Game for TicTacToe {
         n_seats: 2,
         n_actions: N_CELLS,
         observation: 3 * N_CELLS + 2,
+        planes: [2, 3, 3],
         max_plies: N_CELLS,
         scores: (-1.0, 1.0),
     };
+    const N_SYMMETRIES: usize = square::N_SYMMETRIES;
 
     fn start(_rng: &mut fastrand::Rng) -> Self {
         Self::default()
@@ -87,16 +94,27 @@ impl Game for TicTacToe {
 
     fn observe(&self, _seat: Seat, out: &mut [f32]) {
         let (planes, to_move) = out.split_at_mut(3 * N_CELLS);
-        for (plane, cells) in
-            planes.chunks_exact_mut(N_CELLS).zip([self.marks[0], self.marks[1], self.open()])
-        {
-            for (cell, seen) in plane.iter_mut().enumerate() {
-                *seen = f32::from(u8::from(cells & bit(cell) != 0));
-            }
-        }
+        write_planes([self.marks[0], self.marks[1], self.open()], planes);
         for (seat, seen) in to_move.iter_mut().enumerate() {
             *seen = f32::from(u8::from(self.turn() == Turn::Seat(Seat(seat))));
         }
+    }
+
+    fn observe_planes(&self, Seat(seat): Seat, out: &mut [f32]) {
+        write_planes([self.marks[seat], self.marks[1 - seat]], out);
+    }
+
+    fn transform(&self, symmetry: usize) -> Self {
+        let turned = |marks| square::transform_set(symmetry, 3, u64::from(marks)) as u16;
+        Self { marks: self.marks.map(turned) }
+    }
+
+    fn transform_action(symmetry: usize, Action(cell): Action) -> Action {
+        Action(square::transform(symmetry, 3, cell))
+    }
+
+    fn hash64(&self) -> u64 {
+        mix(u64::from(self.marks[0]) | u64::from(self.marks[1]) << 16)
     }
 
     fn scene(&self) -> Scene {
@@ -151,6 +169,46 @@ impl fmt::Display for TicTacToe {
             write!(f, "{mark}{}", if cell % 3 == 2 { "\n" } else { "" })?;
         }
         Ok(())
+    }
+}
+
+impl FromStr for TicTacToe {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let wrong = |reason: &str| Err(ParseError::new::<Self>(reason));
+        let rows: Vec<&[u8]> = text.trim().lines().map(|row| row.trim().as_bytes()).collect();
+        if rows.len() != 3 || rows.iter().any(|row| row.len() != 3) {
+            return wrong("there must be 3 rows of 3 cells");
+        }
+        let mut game = Self::default();
+        for (cell, mark) in rows.concat().into_iter().enumerate() {
+            match mark {
+                b'x' => game.marks[0] |= bit(cell),
+                b'o' => game.marks[1] |= bit(cell),
+                b'.' => {}
+                _ => return wrong("a cell is `x`, `o` or `.`"),
+            }
+        }
+        let [n_first, n_second] = game.marks.map(u16::count_ones);
+        let last = match n_first.checked_sub(n_second) {
+            Some(0) => Seat(1),
+            Some(1) => Seat(0),
+            _ => return wrong("`x` has as many marks as `o`, or one more"),
+        };
+        if game.won_lines().any(|[cell, ..]| game.owner(cell) != Some(last)) {
+            return wrong("somebody moved after the win");
+        }
+        Ok(game)
+    }
+}
+
+/// Writes one plane per set of cells.
+fn write_planes<const N: usize>(sets: [u16; N], planes: &mut [f32]) {
+    for (plane, cells) in planes.chunks_exact_mut(N_CELLS).zip(sets) {
+        for (cell, seen) in plane.iter_mut().enumerate() {
+            *seen = f32::from(u8::from(cells & bit(cell) != 0));
+        }
     }
 }
 

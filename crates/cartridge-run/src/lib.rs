@@ -24,6 +24,8 @@ pub mod error;
 pub mod evaluation;
 pub mod lab;
 pub mod launch;
+pub mod matches;
+pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
@@ -36,6 +38,8 @@ pub use crate::config::{Algorithm, ConfigError, RunConfig};
 pub use crate::error::{Result, RunError};
 pub use crate::lab::Lab;
 
+/// The games themselves, for the crates above this one.
+pub use cartridge_games as games;
 /// What the store knows, for the crates above this one.
 pub use cartridge_store as store;
 

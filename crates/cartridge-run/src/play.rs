@@ -5,9 +5,7 @@
 //! of games go on side by side and a restart of the lab changes none of them.
 
 use cartridge_games::game::{Action, Seat, Turn};
-use cartridge_games::nearest::nearest;
 use cartridge_games::registry::AnyGame;
-use cartridge_search::minimax;
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{Event, EventLine, Manifest, RunDir, RunId, RunKind, StoreError};
 use serde::{Deserialize, Serialize};
@@ -15,71 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::unix_now;
 use crate::error::{Result, RunError};
 use crate::lab::{Lab, held};
-
-/// An opponent that needs no training.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Opponent {
-    /// Searches the game to its end.
-    #[serde(rename = "builtin:perfect")]
-    Perfect,
-    /// Plays any legal move.
-    #[serde(rename = "builtin:random")]
-    Random,
-}
-
-impl Opponent {
-    /// All of them, strongest first.
-    pub const ALL: [Self; 2] = [Self::Perfect, Self::Random];
-
-    /// The name in files and in the API.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Perfect => "builtin:perfect",
-            Self::Random => "builtin:random",
-        }
-    }
-
-    /// The name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Perfect => "Perfect minimax",
-            Self::Random => "Random mover",
-        }
-    }
-
-    /// What it is, honestly.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Perfect => {
-                "Searches every line to the end and never errs. The best you can get is a draw."
-            }
-            Self::Random => "Picks any legal move with equal chance. Easy to beat.",
-        }
-    }
-
-    fn choose(self, game: &AnyGame, rng: &mut fastrand::Rng) -> Action {
-        match (self, game) {
-            (Self::Random, _) => {
-                let legal = game.legal_actions();
-                legal[rng.usize(..legal.len())]
-            }
-            (Self::Perfect, AnyGame::TicTacToe(position)) => {
-                minimax::best_action(position, rng).expect("it is asked on its turn only")
-            }
-        }
-    }
-
-    fn find(game: &str, id: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|opponent| opponent.id() == id).ok_or_else(|| {
-            let ids = Self::ALL.map(Self::id);
-            let hint = match nearest(id, ids) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", ids.join(", ")),
-            };
-            RunError::UnknownOpponent { game: game.to_owned(), opponent: id.to_owned(), hint }
-        })
-    }
-}
+use crate::opponent::Opponent;
 
 /// What the manifest of a game keeps as its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,10 @@
 
 pub(crate) mod bench;
 pub(crate) mod eval;
+pub(crate) mod games;
+pub(crate) mod match_players;
 pub(crate) mod par;
+pub(crate) mod play;
 pub(crate) mod runs;
 pub(crate) mod stop;
 pub(crate) mod supervise;
@@ -17,6 +20,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::RunError;
+use cartridge_run::games::fastrand::Rng;
+use cartridge_run::games::registry::AnyGame;
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::DataDir;
 
@@ -58,6 +63,25 @@ pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
 /// How this program was called, for hints that can be typed as they stand.
 pub(crate) fn program_name() -> String {
     std::env::args().next().unwrap_or_else(|| "cartridge".to_owned())
+}
+
+/// The starting position of a game.
+pub(crate) fn start_game(id: &str, rng: &mut Rng) -> anyhow::Result<AnyGame> {
+    Ok(AnyGame::start(id, rng).map_err(RunError::from)?)
+}
+
+/// Complains about a game that does not exist.
+pub(crate) fn find_game(id: &str) -> anyhow::Result<()> {
+    start_game(id, &mut rng(0)).map(|_| ())
+}
+
+pub(crate) fn rng(seed: u64) -> Rng {
+    Rng::with_seed(seed)
+}
+
+/// A seed that nobody chose.
+pub(crate) fn random_seed() -> u64 {
+    Rng::new().u64(..)
 }
 
 /// Prints one line of the command's result. A reader that went away is no error.

@@ -13,6 +13,7 @@ use crate::exit::Exit;
 ///   cartridge up                              start the lab and print its URL
 ///   cartridge train CartPole-v1 --algo ppo    train an agent here, with a progress bar
 ///   cartridge eval r-7f3k2m --episodes 100    measure what a run has learnt
+///   cartridge play connect4                   play in the terminal
 #[derive(Debug, Parser)]
 #[command(name = "cartridge", version, verbatim_doc_comment)]
 struct Cli {
@@ -27,6 +28,9 @@ enum Command {
     Eval(cmd::eval::Args),
     Par(cmd::par::Args),
     Bench(cmd::bench::Args),
+    Games(cmd::games::Args),
+    Match(cmd::match_players::Args),
+    Play(cmd::play::Args),
     Runs(cmd::runs::Args),
     Stop(cmd::stop::Args),
     Url(cmd::url::Args),
@@ -41,6 +45,9 @@ fn main() -> Exit {
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Par(args) => cmd::par::run(&args),
         Command::Bench(args) => cmd::bench::run(&args),
+        Command::Games(args) => cmd::games::run(&args),
+        Command::Match(args) => cmd::match_players::run(&args),
+        Command::Play(args) => cmd::play::run(&args),
         Command::Runs(args) => cmd::runs::run(&args),
         Command::Stop(args) => cmd::stop::run(&args),
         Command::Url(args) => cmd::url::run(&args),

@@ -58,11 +58,14 @@ fn unknown_ids_get_a_hint() {
          `CartPole-v1`, `AsteroidProspector-v0`",
     );
     check_game_error("tic-tac-toe", "unknown game `tic-tac-toe`; did you mean `tictactoe`?");
-    check_game_error("chess", "unknown game `chess`; the games are: `tictactoe`");
+    check_game_error(
+        "chess",
+        "unknown game `chess`; the games are: `tictactoe`, `connect4`, `othello`",
+    );
     check_game_error(
         "CartPole-v1",
         "unknown game `CartPole-v1`; `CartPole-v1` is an environment: train on it, or pick one \
-         of: `tictactoe`",
+         of: `tictactoe`, `connect4`, `othello`",
     );
 }
 

@@ -57,6 +57,37 @@ fn the_observation_is_marks_legal_cells_and_seat() {
 }
 
 #[test]
+fn planes_are_own_marks_and_other_marks() {
+    let mut seen = [f32::NAN; 18];
+    play(&[0, 4, 8]).observe_planes(Seat(1), &mut seen);
+    let digits: String = seen.iter().map(|x| x.to_string()).collect();
+    assert_eq!(digits, ["000010000", "100000001"].concat());
+}
+
+#[test]
+fn hashes_never_change() {
+    assert_eq!(play(&[]).hash64(), 0xe220_a839_7b1d_cdaf);
+    assert_eq!(play(&[0, 4, 8]).hash64(), 0x1ed1_afef_21c0_28a1);
+}
+
+/// Compares the complaint about `text` with `expected`.
+#[track_caller]
+fn check_refused(text: &str, expected: &str) {
+    assert_eq!(text.parse::<TicTacToe>().unwrap_err().reason, expected);
+}
+
+#[test]
+fn impossible_positions_are_refused() {
+    check_refused("", "there must be 3 rows of 3 cells");
+    check_refused("...\n...\n..", "there must be 3 rows of 3 cells");
+    check_refused("...\n.X.\n...", "a cell is `x`, `o` or `.`");
+    check_refused("...\n.o.\n...", "`x` has as many marks as `o`, or one more");
+    check_refused("xx.\n.x.\n...", "`x` has as many marks as `o`, or one more");
+    check_refused("xxx\noo.\no..", "somebody moved after the win");
+    check_refused("xxx\nooo\n...", "somebody moved after the win");
+}
+
+#[test]
 #[should_panic(expected = "cell 4 is not free")]
 fn a_cell_is_marked_once() {
     play(&[4, 4]);

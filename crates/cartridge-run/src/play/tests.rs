@@ -81,6 +81,22 @@ fn perfect_never_loses_and_random_can_be_beaten() {
 }
 
 #[test]
+fn every_game_can_be_played_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    for (game, opponent) in [
+        ("connect4", "builtin:perfect"),
+        ("connect4", "builtin:mcts:100"),
+        ("othello", "builtin:alphabeta:2"),
+        ("othello", "builtin:mcts:20"),
+    ] {
+        let over = finish(&lab, lab.new_play(game, opponent, Side::Second).unwrap());
+        assert_eq!(lab.play(&over.manifest.id).unwrap().moves, over.moves);
+        assert_eq!(over.opponent.to_string(), opponent);
+    }
+}
+
+#[test]
 fn bad_moves_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let lab = lab(&folder);

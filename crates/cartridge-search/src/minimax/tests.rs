@@ -1,9 +1,7 @@
-use std::fmt;
-
 use cartridge_games::tic_tac_toe::TicTacToe;
-use cartridge_games::{GameSpec, Scene, Spot};
 
 use super::*;
+use crate::coins::Coins;
 
 fn tic_tac_toe(cells: &[usize]) -> TicTacToe {
     let mut game = TicTacToe::default();
@@ -97,77 +95,6 @@ fn never_loses_to_chance() {
         n_wins += usize::from(game.score(seat) > 0.0);
     }
     assert!(n_wins > 150, "only {n_wins} wins of 200");
-}
-
-/// Six coins; a ply takes one or two, taking two gives another turn, and the last coin wins.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Coins {
-    n_left: usize,
-    to_move: usize,
-    taker: usize,
-}
-
-impl fmt::Display for Coins {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} left", self.n_left)
-    }
-}
-
-impl Game for Coins {
-    const SPEC: GameSpec = GameSpec {
-        id: "coins",
-        name: "Coins",
-        version: 1,
-        n_seats: 2,
-        n_actions: 2,
-        observation: 1,
-        max_plies: 6,
-        scores: (-1.0, 1.0),
-    };
-
-    fn start(_rng: &mut fastrand::Rng) -> Self {
-        Self { n_left: 6, to_move: 0, taker: 0 }
-    }
-
-    fn turn(&self) -> Turn {
-        if self.n_left == 0 { Turn::Over } else { Turn::Seat(Seat(self.to_move)) }
-    }
-
-    fn legal_actions(&self) -> impl Iterator<Item = Action> {
-        (0..self.n_left.min(2)).map(Action)
-    }
-
-    fn apply(&mut self, Action(action): Action) {
-        self.n_left -= action + 1;
-        self.taker = self.to_move;
-        if action == 0 {
-            self.to_move = 1 - self.to_move;
-        }
-    }
-
-    fn score(&self, Seat(seat): Seat) -> f32 {
-        match (self.n_left, self.taker == seat) {
-            (0, true) => 1.0,
-            (0, false) => -1.0,
-            _ => 0.0,
-        }
-    }
-
-    fn observe(&self, _seat: Seat, out: &mut [f32]) {
-        out[0] = self.n_left as f32;
-    }
-
-    fn scene(&self) -> Scene {
-        Scene { view: [0.0, 0.0, 1.0, 1.0], shapes: Vec::new() }
-    }
-
-    fn spots() -> Vec<Spot> {
-        Vec::new()
-    }
-
-    fn action_name(Action(action): Action) -> String {
-        format!("take {}", action + 1)
-    }
 }
 
 /// A seat that moves twice in a row is valued as itself both times. With 1 coin the mover wins;

@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use cartridge_games::game::{Spot as GameSpot, Turn as GameTurn};
 use cartridge_games::registry;
 use cartridge_games::scene::Scene;
-use cartridge_run::play::{self, Opponent as Player, Outcome};
+use cartridge_run::opponent::Opponent as Player;
+use cartridge_run::play::{self, Outcome};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -40,16 +41,16 @@ pub struct Game {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Opponent {
     /// Its id.
-    pub id: &'static str,
+    pub id: String,
     /// For people.
-    pub name: &'static str,
+    pub name: String,
     /// What it is, honestly.
-    pub description: &'static str,
+    pub description: String,
 }
 
-impl From<Player> for Opponent {
-    fn from(player: Player) -> Self {
-        Self { id: player.id(), name: player.name(), description: player.description() }
+impl Opponent {
+    fn new(player: Player, game: &str) -> Self {
+        Self { id: player.to_string(), name: player.name(), description: player.description(game) }
     }
 }
 
@@ -193,7 +194,7 @@ impl From<play::Play> for Play {
         Self {
             id: play.manifest.id.to_string(),
             game_name: play.game.spec().name,
-            opponent: play.opponent.into(),
+            opponent: Opponent::new(play.opponent, &play.manifest.env_id),
             seat: play.seat.0,
             turn: turn(&play),
             ply: play.moves.len() as u32,
@@ -244,7 +245,7 @@ pub struct PlaySummary {
     /// The game's name for people.
     pub game_name: &'static str,
     /// The opponent's name for people.
-    pub opponent_name: &'static str,
+    pub opponent_name: String,
     /// Your seat: 0 moves first.
     pub seat: usize,
     /// Moves so far.
@@ -312,7 +313,10 @@ async fn list_games() -> Json<GameList> {
         .map(|spec| Game {
             id: spec.id,
             name: spec.name,
-            opponents: Player::ALL.map(Into::into).into(),
+            opponents: Player::offered(spec.id)
+                .iter()
+                .map(|&player| Opponent::new(player, spec.id))
+                .collect(),
         })
         .collect();
     Json(GameList { games })

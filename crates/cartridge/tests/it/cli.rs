@@ -48,6 +48,68 @@ fn unknown_words_are_usage_errors_that_name_the_nearest() {
 }
 
 #[test]
+fn unknown_games_and_players_are_usage_errors() {
+    check_refused(
+        &["games", "show", "conect4"],
+        2,
+        "error: unknown game `conect4`; did you mean `connect4`?",
+    );
+    check_refused(
+        &["match", "connect4", "builtin:perfekt", "builtin:random"],
+        2,
+        "error: `connect4` has no opponent `builtin:perfekt`; did you mean `builtin:perfect`?",
+    );
+    check_refused(
+        &["play", "othello", "--opponent", "builtin:mcts"],
+        2,
+        "error: `othello` has no opponent `builtin:mcts`; say the simulations, 1 to 100000, as in `builtin:mcts:1000`",
+    );
+}
+
+#[test]
+fn games_are_listed_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = |args: &[&str]| text(&run(folder.path(), args).stdout);
+    insta::assert_snapshot!("games", shown(&["games"]));
+    insta::assert_snapshot!("games_show_othello", shown(&["games", "show", "othello"]));
+    let lines = shown(&["games", "--json"]);
+    let ids: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<&str> = ids.iter().map(|spec| spec["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["tictactoe", "connect4", "othello"]);
+}
+
+#[test]
+fn a_match_reports_score_and_elo() {
+    let folder = tempfile::tempdir().unwrap();
+    let args =
+        ["match", "connect4", "builtin:mcts:200", "builtin:random", "--games", "20", "--json"];
+    let report = result(&run(folder.path(), &args));
+    assert_eq!(report["games"], 20);
+    let counts = ["wins", "draws", "losses"].map(|key| report[key].as_u64().unwrap());
+    assert_eq!(counts.iter().sum::<u64>(), 20);
+    assert!(report["score"].as_f64().unwrap() > 0.8, "{report}");
+    assert!(report["elo_ci95"][0].as_f64().unwrap() > 0.0, "{report}");
+    assert_eq!(report, result(&run(folder.path(), &args)), "the same seed, the same match");
+}
+
+#[test]
+fn a_game_is_played_in_the_terminal() {
+    use std::io::Write as _;
+    let mut child =
+        cartridge(&["play", "tictactoe", "--opponent", "builtin:random", "--seed", "3"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+    let typed = "centre\nhint\nnowhere\nundo\nundo\n1\nmoves\nquit\n";
+    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!("play_tictactoe", text(&output.stdout));
+}
+
+#[test]
 fn what_does_not_exist_is_not_found_and_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let check = |args: &[&str], message: &str| {

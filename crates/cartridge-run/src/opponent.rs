@@ -1,0 +1,236 @@
+//! Opponents that need no training, by id: `builtin:random`, `builtin:alphabeta:DEPTH`,
+//! `builtin:mcts:SIMULATIONS` and `builtin:perfect`.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use cartridge_games::game::Action;
+use cartridge_games::nearest::nearest;
+use cartridge_games::registry::AnyGame;
+use cartridge_games::{random_action, with_game};
+use cartridge_search::connect4_solver::Solver;
+use cartridge_search::heuristics::Heuristic;
+use cartridge_search::mcts::{self, Mcts};
+use cartridge_search::{alphabeta, minimax};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, RunError};
+
+/// An opponent that needs no training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Opponent {
+    /// Plays any legal move.
+    Random,
+    /// Looks a number of plies ahead.
+    AlphaBeta {
+        /// How many.
+        depth: u32,
+    },
+    /// Searches with random playouts.
+    Mcts {
+        /// How many simulations a move gets.
+        n_simulations: u32,
+    },
+    /// Knows the value of every position.
+    Perfect,
+}
+
+/// Deeper takes minutes.
+const DEPTHS: RangeInclusive<u32> = 1..=10;
+/// More takes gigabytes.
+const SIMULATIONS: RangeInclusive<u32> = 1..=100_000;
+
+impl Opponent {
+    /// Levels to choose from at `game`, strongest first. Others can be asked for by id.
+    ///
+    /// The order was measured with `benches/levels.sh`; at Othello the second and the third are
+    /// too close to tell apart.
+    pub fn offered(game: &str) -> &'static [Self] {
+        const fn mcts(n_simulations: u32) -> Opponent {
+            Opponent::Mcts { n_simulations }
+        }
+        const fn alphabeta(depth: u32) -> Opponent {
+            Opponent::AlphaBeta { depth }
+        }
+        match game {
+            "tictactoe" => const { &[Self::Perfect, mcts(30), alphabeta(1), Self::Random] },
+            "connect4" => {
+                const {
+                    &[
+                        Self::Perfect,
+                        mcts(10_000),
+                        mcts(1_000),
+                        alphabeta(4),
+                        mcts(100),
+                        Self::Random,
+                    ]
+                }
+            }
+            _ => const { &[alphabeta(5), mcts(10_000), alphabeta(2), mcts(1_000), Self::Random] },
+        }
+    }
+
+    /// The opponent `id` at `game`.
+    pub fn find(game: &str, id: &str) -> Result<Self> {
+        let refused = |hint: String| RunError::UnknownOpponent {
+            game: game.to_owned(),
+            opponent: id.to_owned(),
+            hint,
+        };
+        match id.parse::<Self>() {
+            Ok(Self::Perfect) if !Self::offered(game).contains(&Self::Perfect) => {
+                let strongest = Self::offered(game)[0];
+                Err(refused(format!(
+                    "nobody knows perfect play here; the strongest is `{strongest}`"
+                )))
+            }
+            Ok(opponent) => Ok(opponent),
+            Err(BadOpponent(Some(hint))) => Err(refused(hint)),
+            Err(BadOpponent(None)) => {
+                let ids: Vec<String> = Self::offered(game).iter().map(Self::to_string).collect();
+                Err(refused(match nearest(id, ids.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", ids.join(", ")),
+                }))
+            }
+        }
+    }
+
+    /// The name for people.
+    pub fn name(self) -> String {
+        match self {
+            Self::Random => "Random mover".to_owned(),
+            Self::AlphaBeta { depth } => format!("Alpha-beta, depth {depth}"),
+            Self::Mcts { n_simulations: 1 } => "MCTS, 1 simulation".to_owned(),
+            Self::Mcts { n_simulations } => {
+                format!("MCTS, {} simulations", thousands(n_simulations))
+            }
+            Self::Perfect => "Perfect play".to_owned(),
+        }
+    }
+
+    /// What it is at `game`, honestly.
+    pub fn description(self, game: &str) -> String {
+        match self {
+            Self::Random => {
+                "Picks any legal move with equal chance. Easy to beat.".to_owned()
+            }
+            Self::AlphaBeta { depth: 1 } => {
+                "Looks one move ahead: takes a win at once, but sees no threat.".to_owned()
+            }
+            Self::AlphaBeta { depth } => format!(
+                "Looks {depth} moves ahead and judges what it sees by a simple rule. Misses nothing \
+                 within that horizon, and everything beyond it."
+            ),
+            Self::Mcts { n_simulations } => format!(
+                "Plays {} random games in its head before each move. Sound in the open, now and \
+                 then blind to a narrow trap.",
+                thousands(n_simulations)
+            ),
+            Self::Perfect if game == "connect4" => {
+                "Solves every position and never gives away a win or a draw. It can be beaten only by \
+                 moving first and without one slip. Hard positions take it a few seconds."
+                    .to_owned()
+            }
+            Self::Perfect => {
+                "Searches every line to the end and never errs. The best you can get is a draw."
+                    .to_owned()
+            }
+        }
+    }
+
+    /// What it plays in a position that is not over.
+    pub fn choose(self, game: &AnyGame, rng: &mut fastrand::Rng) -> Action {
+        let asked = "it is asked on its turn only";
+        match self {
+            Self::Random => with_game!(game, game => random_action(game, rng)),
+            Self::AlphaBeta { depth } => with_game!(game, game => {
+                alphabeta::best_action(game, depth as usize, Heuristic::heuristic, rng).expect(asked).0
+            }),
+            Self::Mcts { n_simulations } => with_game!(game, game => {
+                Mcts::default().best_action(game, mcts::Config::new(n_simulations), rng)
+            }),
+            Self::Perfect => match game {
+                AnyGame::TicTacToe(game) => minimax::best_action(game, rng).expect(asked),
+                AnyGame::Connect4(game) => Solver::default().best_action(game, rng).expect(asked),
+                AnyGame::Othello(_) => unreachable!("nobody is perfect at Othello"),
+            },
+        }
+    }
+}
+
+/// The id.
+impl fmt::Display for Opponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random => f.write_str("builtin:random"),
+            Self::AlphaBeta { depth } => write!(f, "builtin:alphabeta:{depth}"),
+            Self::Mcts { n_simulations } => write!(f, "builtin:mcts:{n_simulations}"),
+            Self::Perfect => f.write_str("builtin:perfect"),
+        }
+    }
+}
+
+/// An id that means nobody, and what is wrong with it where that can be told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such opponent{}", .0.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
+pub struct BadOpponent(Option<String>);
+
+impl FromStr for Opponent {
+    type Err = BadOpponent;
+
+    fn from_str(id: &str) -> Result<Self, BadOpponent> {
+        let number = |text: Option<&str>, range: RangeInclusive<u32>, what: &str, example: &str| {
+            let (low, high) = (range.start(), range.end());
+            let hint = format!("say the {what}, {low} to {high}, as in `builtin:{example}`");
+            let number = text.and_then(|text| text.parse().ok());
+            number.filter(|number| range.contains(number)).ok_or(BadOpponent(Some(hint)))
+        };
+        let mut words = id.split(':');
+        let opponent = match (words.next(), words.next(), words.next()) {
+            (Some("builtin"), Some("random"), None) => Self::Random,
+            (Some("builtin"), Some("perfect"), None) => Self::Perfect,
+            (Some("builtin"), Some("alphabeta"), depth) => {
+                Self::AlphaBeta { depth: number(depth, DEPTHS, "depth", "alphabeta:4")? }
+            }
+            (Some("builtin"), Some("mcts"), simulations) => Self::Mcts {
+                n_simulations: number(simulations, SIMULATIONS, "simulations", "mcts:1000")?,
+            },
+            _ => return Err(BadOpponent(None)),
+        };
+        // One id per opponent: no second number, no leading zeros.
+        if opponent.to_string() == id { Ok(opponent) } else { Err(BadOpponent(None)) }
+    }
+}
+
+impl From<Opponent> for String {
+    fn from(opponent: Opponent) -> Self {
+        opponent.to_string()
+    }
+}
+
+impl TryFrom<String> for Opponent {
+    type Error = BadOpponent;
+
+    fn try_from(id: String) -> Result<Self, BadOpponent> {
+        id.parse()
+    }
+}
+
+/// A number with commas.
+fn thousands(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
