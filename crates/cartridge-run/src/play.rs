@@ -4,6 +4,8 @@
 //! `events.jsonl` holds the moves. Nothing is kept in memory between two requests, so any number
 //! of games go on side by side and a restart of the lab changes none of them.
 
+use std::sync::{Arc, Mutex};
+
 use cartridge_games::game::{Action, Seat, Turn};
 use cartridge_games::registry::AnyGame;
 use cartridge_store::jsonl::{self, Appender};
@@ -107,7 +109,6 @@ impl Play {
 impl Lab {
     /// Sets up a new game; an opponent that moves first has moved.
     pub fn new_play(&self, game: &str, opponent: &str, side: Side) -> Result<Play> {
-        let _table = held(&self.table);
         let seed = fastrand::u64(..);
         let position = start(game, seed)?;
         let opponent = Opponent::find(game, opponent)?;
@@ -127,6 +128,8 @@ impl Lab {
             created_at: unix_now(),
             cartridge_version: self.launcher.version.clone(),
         })?;
+        let table = self.table(&manifest.id);
+        let _seat = held(&table);
         self.adopt(&manifest.id)?;
         let mut play =
             Play { manifest, game: position, seat: Seat(seat), opponent, moves: Vec::new(), seed };
@@ -136,13 +139,15 @@ impl Lab {
 
     /// A game as it stands.
     pub fn play(&self, id: &RunId) -> Result<Play> {
-        let _table = held(&self.table);
+        let table = self.table(id);
+        let _seat = held(&table);
         self.load(id)
     }
 
     /// Plays the person's action at `ply`, and the opponent's answer.
     pub fn play_move(&self, id: &RunId, action: usize, ply: u32) -> Result<Play> {
-        let _table = held(&self.table);
+        let table = self.table(id);
+        let _seat = held(&table);
         let mut play = self.load(id)?;
         let current = play.moves.len() as u32;
         if ply != current {
@@ -162,10 +167,10 @@ impl Lab {
 
     /// The newest games, newest first. One that cannot be read does not hide the others.
     pub fn plays(&self, limit: usize) -> Result<Vec<Play>> {
-        let _table = held(&self.table);
         let mut plays = Vec::new();
         for run in self.human_runs(limit)? {
-            match self.load(&run.manifest.id) {
+            // Only read, so that a list does not wait for an opponent that thinks.
+            match self.replay(&run.manifest.id) {
                 Ok(play) => plays.push(play),
                 Err(error) => tracing::warn!(run = %run.manifest.id, %error, "cannot read a game"),
             }
@@ -173,8 +178,23 @@ impl Lab {
         Ok(plays)
     }
 
-    /// Replays a game from its files. An answer that a crash left out is made up for.
+    /// The table of a game.
+    fn table(&self, id: &RunId) -> Arc<Mutex<()>> {
+        let mut tables = held(&self.tables);
+        // Tables that nobody sits at are cleared away.
+        tables.retain(|_, table| Arc::strong_count(table) > 1);
+        Arc::clone(tables.entry(id.clone()).or_default())
+    }
+
+    /// A game as its files have it. An answer that a crash left out is made up for.
     fn load(&self, id: &RunId) -> Result<Play> {
+        let mut play = self.replay(id)?;
+        play.answer(&self.data.run(id))?;
+        Ok(play)
+    }
+
+    /// Replays a game from its files.
+    fn replay(&self, id: &RunId) -> Result<Play> {
         let dir = self.data.run(id);
         let manifest = dir.manifest()?;
         if manifest.kind != RunKind::Human {
@@ -196,16 +216,14 @@ impl Lab {
             game.apply(action);
             moves.push((Seat(seat as usize), action));
         }
-        let mut play = Play {
+        Ok(Play {
             manifest,
             game,
             seat: Seat(terms.seat),
             opponent: terms.opponent,
             moves,
             seed: terms.seed,
-        };
-        play.answer(&dir)?;
-        Ok(play)
+        })
     }
 }
 
