@@ -322,14 +322,12 @@ describe.each(SIZES)('playing at $name', (size) => {
 
   test('a game by clicks, going second against the random player', async () => {
     await page.goto(`${lab.origin}/play`);
-    await page
-      .locator('label', { hasText: /random/i })
-      .first()
-      .click();
+    await page.locator('label', { hasText: 'Random mover' }).click();
     await page.getByRole('button', { name: 'Second' }).click();
     await page.getByRole('button', { name: 'New game' }).click();
     await page.waitForURL('**/play/*');
     await page.getByText('Your move').waitFor();
+    expect(await page.locator('.who').first().textContent()).toBe('Random mover');
     expect(await moves(page)).toBe(1);
     while (!(await over(page))) {
       const before = await moves(page);
