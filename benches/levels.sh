@@ -14,8 +14,7 @@ connect4 mcts:10000 mcts:1000 60
 connect4 mcts:1000 alphabeta:4 200
 connect4 alphabeta:4 mcts:100 100
 connect4 mcts:100 random 100
-othello alphabeta:5 mcts:10000 60
-othello mcts:10000 alphabeta:2 120
+othello alphabeta:5 alphabeta:2 100
 othello alphabeta:2 mcts:1000 100
 othello mcts:1000 random 60
 MATCHES

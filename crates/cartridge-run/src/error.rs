@@ -57,6 +57,16 @@ pub enum RunError {
         /// What may have been meant.
         hint: String,
     },
+    /// The game has no such level.
+    #[error("`{game}` has no level `{level}`; {hint}")]
+    UnknownLevel {
+        /// Id of the game.
+        game: String,
+        /// What was asked for.
+        level: String,
+        /// What may have been meant.
+        hint: String,
+    },
     /// The action cannot be played now.
     #[error("action {action} is not legal here; legal are {legal:?}")]
     IllegalMove {
@@ -73,6 +83,12 @@ pub enum RunError {
         /// Where the client thought it was.
         given: u32,
     },
+    /// The person has not moved yet.
+    #[error("there is no move of yours to take back")]
+    NothingToUndo,
+    /// Nobody can move any more.
+    #[error("the game is over, so there is no move to hint at")]
+    NothingToHint,
     /// Another lab works on this data folder.
     #[error(
         "another lab is already at work on {data}{at}\n\

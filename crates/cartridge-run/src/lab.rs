@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cartridge_store::follow::{latest_episodes, metrics_in};
@@ -54,9 +54,6 @@ pub struct Lab {
     watch: Mutex<Watch>,
     /// What was taken in outside a tick, to be told at the next.
     untold: Mutex<Vec<FeedRow>>,
-    /// One table per game: its moves are made one at a time, and a slow opponent at one holds up
-    /// no other.
-    pub(crate) tables: Mutex<HashMap<RunId, Arc<Mutex<()>>>>,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -155,7 +152,6 @@ impl Lab {
             is_damaged: AtomicBool::new(false),
             watch: Mutex::default(),
             untold: Mutex::default(),
-            tables: Mutex::default(),
             lock: Mutex::new(lock),
         };
         lab.tick()?;

@@ -9,6 +9,7 @@
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`par`], [`throughput`]: what players by hand reach, and how fast environments step.
+//! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`play`]: games of people against named opponents.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
@@ -22,6 +23,7 @@ pub mod config;
 pub mod control;
 pub mod error;
 pub mod evaluation;
+pub mod hint;
 pub mod lab;
 pub mod launch;
 pub mod matches;

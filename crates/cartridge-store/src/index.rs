@@ -172,15 +172,21 @@ impl Index {
     pub fn ingest(&mut self, data: &DataDir, id: &RunId) -> Result<(News, Vec<FeedRow>)> {
         let dir = data.run(id);
         let transaction = self.connection.transaction()?;
-        let known: Option<String> = transaction
-            .query_row("SELECT follower FROM runs WHERE id = ?1", [id.as_str()], |row| row.get(0))
+        let known: Option<(String, String)> = transaction
+            .query_row("SELECT kind, follower FROM runs WHERE id = ?1", [id.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .optional()?;
         let is_new = known.is_none();
         let mut follower = match known {
-            Some(text) => parse(&text)?,
+            // A person's game is read from its folder whenever it is looked at.
+            Some((kind, _)) if kind == RunKind::Human.as_str() => {
+                return Ok((News::default(), Vec::new()));
+            }
+            Some((_, text)) => parse(&text)?,
             None => {
                 let manifest = dir.manifest()?;
-                let is_trained = manifest.kind == RunKind::Train;
+                let is_followed = manifest.kind != RunKind::Human;
                 let follower = Follower::default();
                 transaction.execute(
                     "INSERT INTO runs (id, kind, created_at, active, manifest, follower)
@@ -189,13 +195,12 @@ impl Index {
                         id.as_str(),
                         manifest.kind.as_str(),
                         manifest.created_at,
-                        is_trained,
+                        is_followed,
                         to_text(&manifest),
                         to_text(&follower)
                     ],
                 )?;
-                if !is_trained {
-                    // A person's game is read from its folder whenever it is looked at.
+                if !is_followed {
                     transaction.commit()?;
                     return Ok((News::default(), Vec::new()));
                 }

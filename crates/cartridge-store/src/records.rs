@@ -148,6 +148,20 @@ pub enum Event {
         /// What was played.
         action: u32,
     },
+    /// Actions in a game that a person plays are taken back.
+    Undo {
+        /// The first of them: the game goes on from here.
+        ply: u32,
+    },
+    /// The person was told what to play.
+    Hint {
+        /// Number of the action that it is about.
+        ply: u32,
+        /// What to play.
+        action: u32,
+        /// Who says so.
+        by: String,
+    },
 }
 
 /// How serious an event is.
@@ -219,6 +233,10 @@ impl Event {
             }
             Self::Move { ply, seat, action } => {
                 format!("Ply {}: seat {seat} plays {action}", ply + 1)
+            }
+            Self::Undo { ply } => format!("Taken back to ply {}", ply + 1),
+            Self::Hint { ply, action, by } => {
+                format!("Ply {}: hint to play {action}, by {by}", ply + 1)
             }
         }
     }

@@ -206,7 +206,9 @@ impl RunStatus {
             Event::EnvironmentInitialized { .. }
             | Event::ControlAck { .. }
             | Event::Warning { .. }
-            | Event::Move { .. } => {}
+            | Event::Move { .. }
+            | Event::Undo { .. }
+            | Event::Hint { .. } => {}
         }
     }
 

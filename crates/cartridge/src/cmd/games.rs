@@ -81,7 +81,7 @@ fn list(json: bool) {
 fn show(id: &str, json: bool) -> anyhow::Result<()> {
     let game = super::start_game(id, &mut super::rng(0))?;
     let spec = game.spec();
-    let opponents = Opponent::offered(spec.id).iter().map(|opponent| Level {
+    let opponents = Opponent::offered(spec.id).map(|opponent| Level {
         id: opponent.to_string(),
         name: opponent.name(),
         description: opponent.description(spec.id),

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{cartridge, kill, result, run, text, wait_for};
+use crate::support::{LabProcess, cartridge, kill, result, run, text, wait_for};
 
 /// Runs a command that must be refused and compares its exit code and message.
 #[track_caller]
@@ -95,18 +95,59 @@ fn a_match_reports_score_and_elo() {
 
 #[test]
 fn a_game_is_played_in_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3"];
+    let printed =
+        typed(folder.path(), &args, "centre\nh\nnowhere\nu\nundo\n1\nmoves\nhelp\nquit\n");
+    let (id, printed) = without_run_id(&printed);
+    insta::assert_snapshot!("play_tictactoe", printed);
+
+    // What was typed is a run like one of the play page, and a lab can go on with it.
+    let lab = LabProcess::start(&folder.path().join("data"), 0);
+    let play = lab.get(&format!("/api/play/{id}")).1;
+    assert_eq!((&play["turn"], &play["ply"]), (&"you".into(), &2.into()), "{play}");
+    assert_eq!(play["help"], "with 1 take-back, 1 hint");
+    wait_for("the lab to find the game", || {
+        let plays = lab.get("/api/play").1;
+        plays["plays"].as_array()?.iter().find(|row| row["id"] == id).map(|_| ())
+    });
+}
+
+#[test]
+fn the_end_of_a_game_in_the_terminal_says_how_it_came_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3", "--side", "second"];
+    // Whatever is played, nine numbers end the game.
+    let numbers = "hint\n1\nundo\n".to_owned() + &"1\n2\n3\n4\n5\n6\n7\n8\n9\n".repeat(2);
+    let printed = typed(folder.path(), &args, &numbers);
+    let (id, _) = without_run_id(&printed);
+    let [.., result, run] = &printed.lines().collect::<Vec<_>>()[..] else { panic!("{printed}") };
+    assert!(result.ends_with(", with 1 take-back, 1 hint."), "{printed}");
+    assert_eq!(*run, format!("run {id}"));
+}
+
+/// Types lines into a command and returns what it printed.
+fn typed(folder: &Path, args: &[&str], lines: &str) -> String {
     use std::io::Write as _;
-    let mut child =
-        cartridge(&["play", "tictactoe", "--opponent", "builtin:random", "--seed", "3"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-    let typed = "centre\nhint\nnowhere\nundo\nundo\n1\nmoves\nquit\n";
-    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let mut child = cartridge(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have ended before it read everything.
+    _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    insta::assert_snapshot!("play_tictactoe", text(&output.stdout));
+    text(&output.stdout)
+}
+
+/// The first name of a run in `text`, and the text with `r-??????` in its place.
+fn without_run_id(text: &str) -> (String, String) {
+    let start = text.find("r-").expect("a run is named");
+    let id = text[start..start + 8].to_owned();
+    let rest = text.replace(&id, "r-??????");
+    (id, rest)
 }
 
 #[test]
