@@ -121,7 +121,7 @@ use self::order::{CASH_OUT, N_ACTIONS, Order};
 use self::reward::Before;
 use self::ship::Ship;
 use self::world::{STATION, World};
-use crate::env::{ActionSpace, Env, EnvSpec, Step};
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::game::Action;
 use crate::scene::Scene;
 
@@ -227,10 +227,11 @@ impl Env for AsteroidProspector {
         self.observe(observation);
     }
 
-    fn step(&mut self, action: Action, observation: &mut [f32]) -> Step {
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
         assert!(!self.is_over, "the episode has ended; reset first");
-        let order = Order::new(action);
-        let is_invalid = !self.mask[action.0];
+        let index = action.index();
+        let order = Order::new(Action(index));
+        let is_invalid = !self.mask[index];
         let worth = reward::worth(&self.ship);
         let before =
             Before { credits: self.ship.credits, cargo_value: self.market.value(&self.ship.cargo) };

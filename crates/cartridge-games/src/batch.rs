@@ -7,7 +7,7 @@
 
 use std::fmt::Debug;
 
-use crate::env::{Env, EnvSpec};
+use crate::env::{Env, EnvAction, EnvSpec};
 use crate::game::Action;
 use crate::seeds::{Stream, episode_seed};
 
@@ -30,6 +30,15 @@ struct Lane {
     seed: u64,
     /// The last observation of the episode that ended last.
     last_observation: Box<[f32]>,
+}
+
+/// What is done in one step of a batch, lane by lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EnvActions<'a> {
+    /// One action per lane.
+    Discrete(&'a [Action]),
+    /// The numbers of all lanes, one lane after the other.
+    Continuous(&'a [f32]),
 }
 
 /// Where a batch writes, lane by lane. Every slice has as many elements as the lanes need.
@@ -129,14 +138,25 @@ impl EnvBatch {
     /// # Panics
     ///
     /// If there are not as many actions as lanes, or a buffer has the wrong size.
-    pub fn step(&mut self, actions: &[Action], out: &mut Buffers<'_>) {
+    pub fn step(&mut self, actions: EnvActions<'_>, out: &mut Buffers<'_>) {
         self.check(out);
-        assert_eq!(actions.len(), self.lanes.len(), "one action per lane");
+        let n_actions = self.spec.actions.size();
+        let n_given = match actions {
+            EnvActions::Discrete(actions) => actions.len(),
+            EnvActions::Continuous(numbers) => numbers.len() / n_actions,
+        };
+        assert_eq!(n_given, self.lanes.len(), "one action per lane");
         let observations = out.observations.chunks_exact_mut(self.spec.observation);
-        let masks = out.masks.chunks_exact_mut(self.spec.actions.size());
+        let masks = out.masks.chunks_exact_mut(n_actions);
         let lanes = self.lanes.iter_mut().zip(observations).zip(masks);
         for (index, ((lane, observation), mask)) in lanes.enumerate() {
-            let step = lane.env.step(actions[index], observation);
+            let action = match actions {
+                EnvActions::Discrete(actions) => EnvAction::Discrete(actions[index]),
+                EnvActions::Continuous(numbers) => {
+                    EnvAction::Continuous(&numbers[index * n_actions..][..n_actions])
+                }
+            };
+            let step = lane.env.step(action, observation);
             out.rewards[index] = step.reward;
             out.terminated[index] = step.terminated;
             out.truncated[index] = step.truncated;

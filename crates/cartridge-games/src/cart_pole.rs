@@ -41,8 +41,7 @@ mod scene;
 
 use serde::Deserialize;
 
-use crate::env::{ActionSpace, Env, EnvSpec, Step};
-use crate::game::Action;
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_random::NumpyRng;
 use crate::scene::Scene;
 
@@ -137,12 +136,12 @@ impl Env for CartPole {
         self.observe(observation);
     }
 
-    fn step(&mut self, action: Action, observation: &mut [f32]) -> Step {
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
         assert!(!self.is_over, "the episode has ended; reset first");
-        let force = match action {
-            Action(0) => -FORCE,
-            Action(1) => FORCE,
-            Action(other) => panic!("action {other} is not 0 or 1"),
+        let force = match action.index() {
+            0 => -FORCE,
+            1 => FORCE,
+            other => panic!("action {other} is not 0 or 1"),
         };
         self.state = advance(self.state, force);
         self.n_steps += 1;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::env::{Env, EnvSpec, Step};
+use crate::env::{AnyAction, Env, EnvSpec, Step};
 use crate::game::{Action, Game, Seat, Turn, random_action};
 use crate::scene::{Scene, Shape};
 
@@ -114,15 +114,18 @@ pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
             assert!(spec.is_masked || !mask.contains(&false), "only masked actions are illegal");
             check_scene(&env.scene());
             // The first episode tries everything, the second what is legal.
-            let action = match reset_seed {
-                Some(_) => Action(rng.usize(..mask.len())),
-                None => random_legal(&mask, &mut rng),
-            };
+            let allowed = if reset_seed.is_some() { vec![true; mask.len()] } else { mask.clone() };
+            let action = spec.actions.sample(&allowed, &mut rng);
+            assert!(spec.actions.contains(action.borrow()), "a sample is in the space");
             seen.fill(f32::NAN);
-            let step = env.step(action, &mut seen);
-            assert_eq!(step, again.step(action, &mut seen_again), "steps replay");
+            let step = env.step(action.borrow(), &mut seen);
+            assert_eq!(step, again.step(action.borrow(), &mut seen_again), "steps replay");
             assert!(step.reward.is_finite(), "rewards are finite");
-            assert_eq!(step.is_invalid, !mask[action.0], "the mask is what is legal");
+            let is_legal = match action {
+                AnyAction::Discrete(Action(index)) => mask[index],
+                AnyAction::Continuous(_) => true,
+            };
+            assert_eq!(step.is_invalid, !is_legal, "the mask is what is legal");
             assert!(step.ticks > 0, "a step takes time");
             n_ticks += step.ticks;
             let at_limit = n_ticks >= spec.max_steps;
@@ -153,13 +156,13 @@ pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
     let mut lines = vec![format!("{:>4}  {:<width$}{}", 0, "reset", numbers(&observation))];
     let mut total = 0.0;
     let last = loop {
-        let action = random_legal(&legal(&*env), &mut rng);
-        let step = env.step(action, &mut observation);
+        let action = spec.actions.sample(&legal(&*env), &mut rng);
+        let step = env.step(action.borrow(), &mut observation);
         total += step.reward;
         lines.push(format!(
             "{:>4}  {:<width$}{}  reward {:+.3}",
             lines.len(),
-            spec.action_names[action.0],
+            action_text(spec, &action),
             numbers(&observation),
             step.reward
         ));
@@ -332,9 +335,12 @@ fn legal(env: &dyn Env) -> Vec<bool> {
     mask
 }
 
-/// A legal action, all with equal chance.
-fn random_legal(mask: &[bool], rng: &mut fastrand::Rng) -> Action {
-    let n_legal = mask.iter().filter(|&&is_legal| is_legal).count();
-    let mut legal = (0..mask.len()).filter(|&action| mask[action]);
-    Action(legal.nth(rng.usize(..n_legal)).expect("there is always something to do"))
+/// An action as a playthrough shows it.
+fn action_text(spec: &EnvSpec, action: &AnyAction) -> String {
+    match action {
+        AnyAction::Discrete(Action(index)) => spec.action_names[*index].to_owned(),
+        AnyAction::Continuous(numbers) => {
+            numbers.iter().map(|x| format!("{x:+.3}")).collect::<Vec<_>>().join(" ")
+        }
+    }
 }

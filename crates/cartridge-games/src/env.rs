@@ -24,10 +24,12 @@ pub trait Env: Debug + Send {
     ///
     /// # Panics
     ///
-    /// If the action is not in the action space, or the episode has ended.
-    fn step(&mut self, action: Action, observation: &mut [f32]) -> Step;
+    /// If the action is of the wrong kind or size or names no action of the space, or the episode
+    /// has ended. Numbers beyond the bounds of a continuous space are the environment's to clip.
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step;
 
-    /// Writes into `mask`, which has one element per action, whether each may be taken now.
+    /// Writes into `mask`, which has [`ActionSpace::size`] elements, whether each action may be
+    /// taken now. In a continuous space everything may, always.
     ///
     /// An environment whose spec is not [`EnvSpec::is_masked`] allows everything, always. In one
     /// that is, an action that is not legal may still be given to [`Self::step`]: it idles, and
@@ -92,25 +94,137 @@ pub struct EnvSpec {
     pub reward_threshold: Option<f64>,
     /// Steps per second of the simulated world, for playing episodes back.
     pub frames_per_second: u32,
-    /// The name of each discrete action for people.
+    /// The name of each discrete action for people, or of each number of a continuous one.
     pub action_names: &'static [&'static str],
     /// The name of each element of an observation for people.
     pub observation_names: &'static [&'static str],
 }
 
 /// What may be done in a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionSpace {
     /// One of this many actions.
     Discrete(usize),
+    /// A number for each pair of bounds.
+    Continuous {
+        /// The smallest value of each number.
+        low: &'static [f32],
+        /// The largest value of each number.
+        high: &'static [f32],
+    },
 }
 
 impl ActionSpace {
-    /// How many numbers an actor must put out: one per discrete action.
+    /// How many numbers an actor must put out: one per discrete action, or one per bounds.
     pub fn size(&self) -> usize {
         match self {
             Self::Discrete(n_actions) => *n_actions,
+            Self::Continuous { low, .. } => low.len(),
+        }
+    }
+
+    /// Whether an action is one of a list.
+    pub fn is_discrete(&self) -> bool {
+        matches!(self, Self::Discrete(_))
+    }
+
+    /// Whether [`Env::step`] takes `action`: of this space's kind and size, in its range.
+    pub fn contains(&self, action: EnvAction<'_>) -> bool {
+        match (self, action) {
+            (Self::Discrete(n_actions), EnvAction::Discrete(Action(index))) => index < *n_actions,
+            (Self::Continuous { low, high }, EnvAction::Continuous(numbers)) => {
+                let bounds = low.iter().zip(*high);
+                numbers.len() == low.len()
+                    && numbers.iter().zip(bounds).all(|(x, (low, high))| (*low..=*high).contains(x))
+            }
+            _ => false,
+        }
+    }
+
+    /// A random action: one that `mask` allows, or a uniform number between each pair of bounds.
+    ///
+    /// # Panics
+    ///
+    /// If the mask allows nothing.
+    pub fn sample(&self, mask: &[bool], rng: &mut fastrand::Rng) -> AnyAction {
+        match self {
+            Self::Discrete(_) => {
+                let n_legal = mask.iter().filter(|&&is_legal| is_legal).count();
+                let mut legal = (0..mask.len()).filter(|&index| mask[index]);
+                let index = legal.nth(rng.usize(..n_legal)).expect("there is something to do");
+                AnyAction::Discrete(Action(index))
+            }
+            Self::Continuous { low, high } => {
+                let bounds = low.iter().zip(*high);
+                AnyAction::Continuous(bounds.map(|(a, b)| a + (b - a) * rng.f32()).collect())
+            }
+        }
+    }
+}
+
+/// What is done in one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EnvAction<'a> {
+    /// One of the actions.
+    Discrete(Action),
+    /// A number for each pair of bounds.
+    Continuous(&'a [f32]),
+}
+
+impl EnvAction<'_> {
+    /// The index of a discrete action.
+    ///
+    /// # Panics
+    ///
+    /// If it is continuous.
+    #[track_caller]
+    pub fn index(self) -> usize {
+        match self {
+            Self::Discrete(Action(index)) => index,
+            Self::Continuous(numbers) => panic!("{numbers:?} is not one of a list of actions"),
+        }
+    }
+}
+
+impl<'a> EnvAction<'a> {
+    /// The numbers of a continuous action.
+    ///
+    /// # Panics
+    ///
+    /// If it is discrete.
+    #[track_caller]
+    pub fn numbers(self) -> &'a [f32] {
+        match self {
+            Self::Discrete(Action(index)) => panic!("action {index} is not a list of numbers"),
+            Self::Continuous(numbers) => numbers,
+        }
+    }
+}
+
+impl From<Action> for EnvAction<'_> {
+    fn from(action: Action) -> Self {
+        Self::Discrete(action)
+    }
+}
+
+/// An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(untagged)]
+pub enum AnyAction {
+    /// One of the actions.
+    Discrete(Action),
+    /// A number for each pair of bounds.
+    Continuous(Vec<f32>),
+}
+
+impl AnyAction {
+    /// The action, to be taken.
+    pub fn borrow(&self) -> EnvAction<'_> {
+        match self {
+            Self::Discrete(action) => EnvAction::Discrete(*action),
+            Self::Continuous(numbers) => EnvAction::Continuous(numbers),
         }
     }
 }

@@ -34,8 +34,8 @@ pub mod seeds;
 mod square;
 pub mod tic_tac_toe;
 
-pub use crate::batch::EnvBatch;
-pub use crate::env::{ActionSpace, Env, EnvSpec, Step};
+pub use crate::batch::{EnvActions, EnvBatch};
+pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
 pub use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, random_action};
 pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};

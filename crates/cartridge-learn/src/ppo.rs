@@ -310,7 +310,7 @@ impl Ppo {
                     logits = &legal_logits;
                 }
                 let (action, log_prob) = sample(logits, &mut self.rng);
-                let step = lane.env.step(Action(action), observation);
+                let step = lane.env.step(Action(action).into(), observation);
                 lane.reward += step.reward;
                 lane.length += 1;
                 rollout.actions.push(action);

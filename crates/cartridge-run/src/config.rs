@@ -5,6 +5,7 @@
 //! name the nearest right one; numbers have bounds. Keys bear Stable-Baselines3's names; the
 //! names of CleanRL and of older files are accepted as aliases.
 
+use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{RegistryError, make_env};
 use cartridge_learn::ppo;
@@ -56,6 +57,13 @@ impl Algorithm {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ppo => "PPO",
+        }
+    }
+
+    /// Whether it can learn to act in `space`.
+    pub fn learns(self, space: &ActionSpace) -> bool {
+        match self {
+            Self::Ppo => space.is_discrete(),
         }
     }
 }
@@ -161,6 +169,14 @@ pub enum ConfigError {
         /// What may have been meant.
         hint: String,
     },
+    /// The algorithm cannot act in this environment.
+    #[error("{algo} learns discrete actions only, and those of `{env}` are continuous")]
+    WrongActions {
+        /// Name of the algorithm.
+        algo: &'static str,
+        /// Id of the environment.
+        env: String,
+    },
     /// There is no such key.
     #[error("unknown option `{key}`; {hint}")]
     UnknownKey {
@@ -185,7 +201,7 @@ impl ConfigError {
         match self {
             Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
             Self::Registry(_) => "/env_id".to_owned(),
-            Self::UnknownAlgorithm { .. } => "/algo".to_owned(),
+            Self::UnknownAlgorithm { .. } | Self::WrongActions { .. } => "/algo".to_owned(),
             Self::UnknownKey { key, .. } | Self::BadValue { key, .. } => {
                 format!("/{}", key.replace('.', "/"))
             }
@@ -308,6 +324,12 @@ impl Draft {
             }
         })?;
         config.check_bounds()?;
+        // Options may change what an action is, so this is known only now.
+        let spec = make_env(&config.env_id, &config.env)?.spec();
+        if !config.algo.learns(&spec.actions) {
+            let algo = config.algo.name();
+            return Err(ConfigError::WrongActions { algo, env: config.env_id });
+        }
         Ok(config)
     }
 

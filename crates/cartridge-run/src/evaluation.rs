@@ -68,7 +68,7 @@ pub fn evaluate(
         for lane in (0..lanes.len()).rev() {
             let (env, episode) = &mut lanes[lane];
             let observation = &mut observations[lane * width..(lane + 1) * width];
-            let step = env.step(actions[lane], observation);
+            let step = env.step(actions[lane].into(), observation);
             outcome.returns[*episode] += step.reward;
             outcome.lengths[*episode] += 1;
             if !step.is_end() {

@@ -1,6 +1,6 @@
 //! One episode as pictures: what the idle environment looks like, or what a checkpoint does now.
 
-use cartridge_games::env::EnvSpec;
+use cartridge_games::env::{AnyAction, EnvSpec};
 use cartridge_games::game::Action;
 use cartridge_games::registry::make_env;
 use cartridge_games::scene::Scene;
@@ -36,7 +36,7 @@ pub struct Frame {
     /// What the agent sees.
     pub observation: Vec<f32>,
     /// The action that led here; none at the start.
-    pub action: Option<usize>,
+    pub action: Option<AnyAction>,
     /// Reward of that action.
     pub reward: f64,
     /// Rewards so far.
@@ -64,25 +64,25 @@ pub fn preview(
         total_reward: 0.0,
     }];
     let mut total_reward = 0.0;
-    let mut chosen = [Action(0)];
     let mut mask = vec![true; spec.actions.size()];
     let (mut terminated, mut truncated) = (false, false);
     while !terminated && !truncated && frames.len() < MOST_FRAMES {
         env.legal_actions(&mut mask);
-        match policy {
-            Some(policy) => policy.greedy_legal(&observation, &mask, 1, &mut chosen),
-            None => {
-                let legal: Vec<usize> = (0..mask.len()).filter(|&index| mask[index]).collect();
-                chosen = [Action(legal[rng.usize(..legal.len())])];
+        let action = match policy {
+            Some(policy) => {
+                let mut chosen = [Action(0)];
+                policy.greedy_legal(&observation, &mask, 1, &mut chosen);
+                AnyAction::Discrete(chosen[0])
             }
-        }
-        let step = env.step(chosen[0], &mut observation);
+            None => spec.actions.sample(&mask, &mut rng),
+        };
+        let step = env.step(action.borrow(), &mut observation);
         total_reward += step.reward;
         (terminated, truncated) = (step.terminated, step.truncated);
         frames.push(Frame {
             scene: env.scene(),
             observation: observation.clone(),
-            action: Some(chosen[0].0),
+            action: Some(action),
             reward: step.reward,
             total_reward,
         });

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cartridge_games::batch::{EnvBatch, OwnedBuffers};
-use cartridge_games::env::EnvSpec;
+use cartridge_games::batch::{EnvActions, EnvBatch, OwnedBuffers};
+use cartridge_games::env::{ActionSpace, EnvSpec};
 use cartridge_games::game::Action;
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::Stream;
@@ -147,20 +147,17 @@ fn drive(mut batch: EnvBatch, seed: u64, counter: &Counter, is_over: &AtomicBool
     let spec = batch.spec();
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut buffers = OwnedBuffers::new(&batch);
-    let mut actions = vec![Action(0); batch.n_lanes()];
+    let mut choices = Choices::new(spec, batch.n_lanes());
     let mut total = Reading::default();
     batch.reset(&mut buffers.borrow());
     let mut before = Instant::now();
     while !is_over.load(Ordering::Relaxed) {
-        let masks = buffers.masks.chunks_exact(spec.actions.size());
-        for (action, mask) in actions.iter_mut().zip(masks) {
-            *action = draw(mask, spec, &mut rng);
-        }
+        choices.draw(spec, &buffers.masks, &mut rng);
         let between = Instant::now();
-        batch.step(&actions, &mut buffers.borrow());
+        batch.step(choices.actions(), &mut buffers.borrow());
         let after = Instant::now();
 
-        total.steps += actions.len() as u64;
+        total.steps += batch.n_lanes() as u64;
         total.ticks += buffers.ticks.iter().map(|&ticks| u64::from(ticks)).sum::<u64>();
         let ends = buffers.terminated.iter().zip(&buffers.truncated);
         total.episodes += ends.filter(|&(&one, &other)| one || other).count() as u64;
@@ -168,6 +165,48 @@ fn drive(mut batch: EnvBatch, seed: u64, counter: &Counter, is_over: &AtomicBool
         total.step_nanoseconds += (after - between).as_nanos() as u64;
         counter.publish(&total);
         before = after;
+    }
+}
+
+/// What every lane does next, drawn at random.
+enum Choices {
+    Discrete(Vec<Action>),
+    Continuous { numbers: Vec<f32>, low: &'static [f32], high: &'static [f32] },
+}
+
+impl Choices {
+    fn new(spec: &EnvSpec, n_lanes: usize) -> Self {
+        match spec.actions {
+            ActionSpace::Discrete(_) => Self::Discrete(vec![Action(0); n_lanes]),
+            ActionSpace::Continuous { low, high } => {
+                Self::Continuous { numbers: vec![0.0; n_lanes * low.len()], low, high }
+            }
+        }
+    }
+
+    fn draw(&mut self, spec: &EnvSpec, masks: &[bool], rng: &mut fastrand::Rng) {
+        match self {
+            Self::Discrete(actions) => {
+                let masks = masks.chunks_exact(spec.actions.size());
+                for (action, mask) in actions.iter_mut().zip(masks) {
+                    *action = draw(mask, spec, rng);
+                }
+            }
+            Self::Continuous { numbers, low, high } => {
+                for numbers in numbers.chunks_exact_mut(low.len()) {
+                    for (x, (low, high)) in numbers.iter_mut().zip(low.iter().zip(*high)) {
+                        *x = low + (high - low) * rng.f32();
+                    }
+                }
+            }
+        }
+    }
+
+    fn actions(&self) -> EnvActions<'_> {
+        match self {
+            Self::Discrete(actions) => EnvActions::Discrete(actions),
+            Self::Continuous { numbers, .. } => EnvActions::Continuous(numbers),
+        }
     }
 }
 

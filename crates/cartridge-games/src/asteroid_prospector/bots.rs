@@ -85,7 +85,7 @@ impl Bot {
         loop {
             env.legal_actions(&mut legal);
             let action = mind.choose(View { seen: &observation, legal: &legal }, &env);
-            if env.step(action, &mut observation).is_end() {
+            if env.step(action.into(), &mut observation).is_end() {
                 return *env.last_episode().expect("the episode has just ended");
             }
         }

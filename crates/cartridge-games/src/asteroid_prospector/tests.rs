@@ -43,7 +43,7 @@ const ALWAYS: f64 = 1000.0;
 #[track_caller]
 fn act(env: &mut AsteroidProspector, action: usize) -> Step {
     env.mask = env.mask();
-    let step = env.step(Action(action), &mut [0.0; N_OBSERVATION]);
+    let step = env.step(Action(action).into(), &mut [0.0; N_OBSERVATION]);
     assert!(!step.is_invalid, "{} is not legal", names::ACTIONS[action]);
     step
 }
@@ -166,7 +166,7 @@ fn asteroids_do_not_depend_on_when_they_are_found() {
 fn metrics_of_a_trace_by_hand() {
     let mut env = start(0);
     act(&mut env, DOCK);
-    env.step(Action(MINE), &mut [0.0; N_OBSERVATION]);
+    env.step(Action(MINE).into(), &mut [0.0; N_OBSERVATION]);
     // From here on a quiet place with an asteroid of iron alone.
     let quiet = at_work();
     (env.world, env.ship) = (quiet.world, Ship { fuel: 900.0, ..quiet.ship });
@@ -238,7 +238,7 @@ fn the_published_reward_by_hand() {
 #[test]
 #[should_panic(expected = "reset first")]
 fn a_step_needs_a_reset() {
-    make().step(Action(0), &mut [0.0; N_OBSERVATION]);
+    make().step(Action(0).into(), &mut [0.0; N_OBSERVATION]);
 }
 
 #[test]
@@ -261,9 +261,9 @@ proptest! {
         for _ in 0..60 {
             let action = rng.usize(..N_ACTIONS - 1);
             let mut held = env.clone();
-            let step = env.step(Action(action), &mut seen);
+            let step = env.step(Action(action).into(), &mut seen);
             if step.is_invalid {
-                let hold = held.step(Action(HOLD), &mut seen);
+                let hold = held.step(Action(HOLD).into(), &mut seen);
                 assert_close(hold.reward - step.reward, 0.01);
                 prop_assert_eq!(Step { reward: 0.0, is_invalid: false, ..step }, Step { reward: 0.0, ..hold });
                 (held.tally, held.last_episode) = (env.tally.clone(), env.last_episode);

@@ -27,7 +27,7 @@ fn histories(mut batch: EnvBatch, first: usize, n_steps: usize) -> Vec<History> 
         let masks = buffers.masks.chunks(n_actions).enumerate();
         let actions: Vec<Action> =
             masks.map(|(lane, mask)| choose(mask, first + lane, time)).collect();
-        batch.step(&actions, &mut buffers.borrow());
+        batch.step(EnvActions::Discrete(&actions), &mut buffers.borrow());
         for (lane, history) in histories.iter_mut().enumerate() {
             let seen = &buffers.observations[lane * width..(lane + 1) * width];
             history.push((
@@ -80,8 +80,8 @@ fn a_batch_is_its_environments() {
             let actions: Vec<Action> = (0..3)
                 .map(|lane| choose(&buffers.masks[lane * n_actions..][..n_actions], lane, time))
                 .collect();
-            batch.step(&actions, &mut buffers.borrow());
-            let step = env.step(actions[1], &mut seen);
+            batch.step(EnvActions::Discrete(&actions), &mut buffers.borrow());
+            let step = env.step(actions[1].into(), &mut seen);
             assert_eq!((buffers.rewards[1], buffers.ticks[1]), (step.reward, step.ticks));
             assert_eq!(
                 (buffers.terminated[1], buffers.truncated[1]),
@@ -105,7 +105,7 @@ fn every_lane_needs_an_action() {
     let mut batch = batch("CartPole-v1", 2);
     let mut buffers = OwnedBuffers::new(&batch);
     batch.reset(&mut buffers.borrow());
-    batch.step(&[Action(0)], &mut buffers.borrow());
+    batch.step(EnvActions::Discrete(&[Action(0)]), &mut buffers.borrow());
 }
 
 #[test]

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::conformance;
+use crate::game::Action;
 use crate::scene::{Paint, Shape};
 
 fn make() -> Box<dyn Env> {
@@ -22,7 +23,7 @@ fn replay(recording: &str) -> (usize, u32) {
         env.reset(seed.parse().ok(), &mut seen);
         n_differing += differing_bits(seen, observations[0]);
         for (index, (action, expected)) in actions.bytes().zip(&observations[1..]).enumerate() {
-            let step = env.step(Action(usize::from(action - b'0')), &mut seen);
+            let step = env.step(Action(usize::from(action - b'0')).into(), &mut seen);
             n_differing += differing_bits(seen, expected);
             n_steps += 1;
             let is_last = index + 1 == actions.len();
@@ -51,7 +52,7 @@ fn sutton_and_barto_reward_failure_only() {
     let mut seen = [0.0; 4];
     env.reset(Some(0), &mut seen);
     loop {
-        let step = env.step(Action(1), &mut seen);
+        let step = env.step(Action(1).into(), &mut seen);
         assert_eq!(step.reward, if step.terminated { -1.0 } else { 0.0 });
         if step.terminated {
             break;
@@ -62,7 +63,7 @@ fn sutton_and_barto_reward_failure_only() {
 #[test]
 #[should_panic(expected = "reset first")]
 fn a_step_needs_a_reset() {
-    make().step(Action(0), &mut [0.0; 4]);
+    make().step(Action(0).into(), &mut [0.0; 4]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use cartridge_games::cart_pole::{self, CartPole};
-use cartridge_games::{ActionSpace, EnvSpec, Scene, Step};
+use cartridge_games::{ActionSpace, EnvAction, EnvSpec, Scene, Step};
 
 use super::*;
 
@@ -191,7 +191,8 @@ impl Env for Signs {
         observation[0] = if self.is_positive { 1.0 } else { -1.0 };
     }
 
-    fn step(&mut self, Action(action): Action, observation: &mut [f32]) -> Step {
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        let action = action.index();
         observation[0] = 0.0;
         let reward = f64::from(u8::from((action == 1) == self.is_positive));
         Step { reward, terminated: true, truncated: false, ticks: 1, is_invalid: false }
@@ -267,7 +268,8 @@ impl Env for Forbidden {
         self.show(observation);
     }
 
-    fn step(&mut self, Action(action): Action, observation: &mut [f32]) -> Step {
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        let action = action.index();
         assert_ne!(action, self.forbidden, "the mask was not used");
         let reward = f64::from(u8::from(action == (self.forbidden + 1) % 3));
         self.n_steps += 1;
@@ -412,7 +414,7 @@ fn evaluate(policy: &Policy, n_episodes: u64) -> f64 {
         let mut actions = [Action(0)];
         loop {
             policy.greedy(&observation, 1, &mut actions);
-            let step = env.step(actions[0], &mut observation);
+            let step = env.step(actions[0].into(), &mut observation);
             total += step.reward;
             if step.is_end() {
                 break;

@@ -13,7 +13,7 @@ fn alone(policy: &Policy, episode: usize) -> (f64, u32) {
     loop {
         let mut action = [Action(0)];
         policy.greedy(&observation, 1, &mut action);
-        let step = env.step(action[0], &mut observation);
+        let step = env.step(action[0].into(), &mut observation);
         total += step.reward;
         length += 1;
         if step.is_end() {
@@ -50,7 +50,7 @@ fn only_legal_actions_are_taken() {
             env.legal_actions(&mut mask);
             let mut action = [Action(0)];
             policy.greedy_legal(&observation, &mask, 1, &mut action);
-            let step = env.step(action[0], &mut observation);
+            let step = env.step(action[0].into(), &mut observation);
             assert!(!step.is_invalid);
             total += step.reward;
             if step.is_end() {

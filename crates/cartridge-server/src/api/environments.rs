@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cartridge_games::env::{ActionSpace, EnvSpec};
+use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
 use cartridge_games::registry;
 use cartridge_games::scene::Scene;
 use cartridge_run::config::Algorithm;
@@ -32,9 +32,11 @@ pub struct Environment {
     pub name: &'static str,
     /// What an action is.
     pub action_space_type: ActionSpaceType,
-    /// How many actions there are.
+    /// How many actions there are, or numbers in a continuous one.
     pub n_actions: usize,
-    /// What each action does.
+    /// Lowest and highest value of each number of a continuous action.
+    pub action_bounds: Vec<[f32; 2]>,
+    /// What each action, or each number of one, does.
     pub action_names: Vec<&'static str>,
     /// Shape of an observation.
     pub obs_space_dims: Vec<usize>,
@@ -57,16 +59,25 @@ pub struct Environment {
 pub enum ActionSpaceType {
     /// One of a fixed list.
     Discrete,
+    /// A list of numbers.
+    Continuous,
 }
 
 impl From<&'static EnvSpec> for Environment {
     fn from(spec: &'static EnvSpec) -> Self {
+        let (action_space_type, action_bounds) = match spec.actions {
+            ActionSpace::Discrete(_) => (ActionSpaceType::Discrete, Vec::new()),
+            ActionSpace::Continuous { low, high } => {
+                let bounds = low.iter().zip(high).map(|(&low, &high)| [low, high]);
+                (ActionSpaceType::Continuous, bounds.collect())
+            }
+        };
+        let algorithms = Algorithm::ALL.into_iter().filter(|algo| algo.learns(&spec.actions));
         Self {
             id: spec.id,
             name: spec.name,
-            action_space_type: match spec.actions {
-                ActionSpace::Discrete(_) => ActionSpaceType::Discrete,
-            },
+            action_space_type,
+            action_bounds,
             n_actions: spec.actions.size(),
             action_names: spec.action_names.to_vec(),
             obs_space_dims: vec![spec.observation],
@@ -74,7 +85,7 @@ impl From<&'static EnvSpec> for Environment {
             threshold: spec.reward_threshold,
             max_steps: spec.max_steps,
             frames_per_second: spec.frames_per_second,
-            algorithms: Algorithm::ALL.map(Algorithm::id).to_vec(),
+            algorithms: algorithms.map(Algorithm::id).collect(),
         }
     }
 }
@@ -135,7 +146,7 @@ pub struct Frame {
     pub observation: Vec<f32>,
     /// The action that led here; none at the start.
     #[schema(required)]
-    pub action: Option<usize>,
+    pub action: Option<AnyAction>,
     /// Reward of that action.
     pub reward: f64,
     /// Rewards so far.

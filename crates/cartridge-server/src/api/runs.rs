@@ -390,7 +390,7 @@ async fn start_run(
 fn at_field(error: ApiError) -> ApiError {
     let ApiError::Run(RunError::Config(config)) = &error else { return error };
     let pointer = match config {
-        ConfigError::UnknownAlgorithm { .. } => "/algorithm",
+        ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
         ConfigError::Registry(_) => "/env_id",
         ConfigError::BadValue { key, .. } | ConfigError::UnknownKey { key, .. } => {
             match key.as_str() {

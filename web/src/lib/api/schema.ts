@@ -402,16 +402,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An index into the fixed list of actions of a game or environment. */
+        Action: number;
         /**
          * @description What an action is.
          * @enum {string}
          */
-        ActionSpaceType: "discrete";
+        ActionSpaceType: "discrete" | "continuous";
         /**
          * @description What a run is busy with.
          * @enum {string}
          */
         Activity: "training" | "evaluating" | "idle";
+        /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
+        AnyAction: components["schemas"]["Action"] | number[];
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
@@ -443,7 +447,9 @@ export interface components {
         };
         /** @description Something that an agent can be trained on. */
         Environment: {
-            /** @description What each action does. */
+            /** @description Lowest and highest value of each number of a continuous action. */
+            action_bounds: number[][];
+            /** @description What each action, or each number of one, does. */
             action_names: string[];
             /** @description What an action is. */
             action_space_type: components["schemas"]["ActionSpaceType"];
@@ -461,7 +467,7 @@ export interface components {
              * @description Steps after which an episode is cut short.
              */
             max_steps: number;
-            /** @description How many actions there are. */
+            /** @description How many actions there are, or numbers in a continuous one. */
             n_actions: number;
             /** @description For people. */
             name: string;
@@ -636,8 +642,7 @@ export interface components {
         };
         /** @description One moment of an episode. */
         Frame: {
-            /** @description The action that led here; none at the start. */
-            action: number | null;
+            action: components["schemas"]["AnyAction"] | null;
             /** @description What the agent sees. */
             observation: number[];
             /**

@@ -48,7 +48,7 @@ fn fault_3_returns_of_parallel_environments_are_kept_apart() {
         for ((env, total), action) in
             [&mut one, &mut other].into_iter().zip(&mut totals).zip(actions)
         {
-            *total += env.step(Action(action), &mut [0.0; N_OBSERVATION]).reward;
+            *total += env.step(Action(action).into(), &mut [0.0; N_OBSERVATION]).reward;
         }
     }
     totals[0] += act(&mut one, CASH_OUT).reward;
@@ -105,7 +105,7 @@ fn fault_7_a_scan_without_target_is_masked() {
     let mut env = start(0);
     for scan in [WIDE_SCAN, FOCUSED_SCAN, DEEP_SCAN] {
         assert!(!env.mask[scan], "nothing to scan at the station");
-        let step = env.step(Action(scan), &mut [0.0; N_OBSERVATION]);
+        let step = env.step(Action(scan).into(), &mut [0.0; N_OBSERVATION]);
         assert!(step.is_invalid && env.ship.fuel == 1000.0, "and no fuel is burnt");
     }
     let mut env = at_work();
