@@ -43,6 +43,19 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
     }
 }
 
+/// The options of an environment with their defaults.
+pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
+    let defaults = match id {
+        "CartPole-v1" => serde_json::to_value(cart_pole::Config::default()),
+        "AsteroidProspector-v0" => serde_json::to_value(asteroid_prospector::Config::default()),
+        _ => return Err(unknown_environment(id)),
+    };
+    match defaults {
+        Ok(Value::Object(options)) => Ok(options),
+        _ => unreachable!("options are plain data"),
+    }
+}
+
 /// What may go wrong when a cartridge is asked for by name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
@@ -57,6 +70,14 @@ pub enum RegistryError {
     /// No game has this id.
     #[error("unknown game `{id}`; {hint}")]
     UnknownGame {
+        /// What was asked for.
+        id: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// Neither a game nor an environment has this id.
+    #[error("unknown game or environment `{id}`; {hint}")]
+    UnknownCartridge {
         /// What was asked for.
         id: String,
         /// What may have been meant.
@@ -156,6 +177,11 @@ impl AnyGame {
         with_game!(self, game => spots_of(game))
     }
 
+    /// The number of symmetries of the board, the identity included.
+    pub fn n_symmetries(&self) -> usize {
+        with_game!(self, game => n_symmetries_of(game))
+    }
+
     /// The name of `action` for people.
     pub fn action_name(&self, action: Action) -> String {
         with_game!(self, game => name_of(game, action))
@@ -170,6 +196,10 @@ impl fmt::Display for AnyGame {
 
 fn spec_of<G: Game>(_game: &G) -> &'static GameSpec {
     const { &G::SPEC }
+}
+
+fn n_symmetries_of<G: Game>(_game: &G) -> usize {
+    G::N_SYMMETRIES
 }
 
 fn spots_of<G: Game>(_game: &G) -> Vec<Spot> {
@@ -239,6 +269,12 @@ fn environment_ids() -> impl Iterator<Item = &'static str> + Clone {
 
 fn game_ids() -> impl Iterator<Item = &'static str> + Clone {
     games().iter().map(|spec| spec.id)
+}
+
+/// Neither a game nor an environment has this id.
+pub fn unknown_cartridge(id: &str) -> RegistryError {
+    let hint = hint(id, game_ids().chain(environment_ids()), "there are");
+    RegistryError::UnknownCartridge { id: id.to_owned(), hint }
 }
 
 fn is_environment(id: &str) -> bool {

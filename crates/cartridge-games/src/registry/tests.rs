@@ -113,3 +113,17 @@ fn any_game_plays_like_its_game() {
     assert_eq!(any.scene(), game.scene());
     assert_eq!(any.action_name(Action(4)), "centre");
 }
+
+#[test]
+fn options_and_their_defaults_make_an_environment() {
+    for spec in environments() {
+        let options = env_options(spec.id).unwrap();
+        assert!(make_env(spec.id, &options).is_ok(), "{}: {options:?}", spec.id);
+        let unknown = Map::from_iter([("no such option".to_owned(), Value::Null)]);
+        assert!(make_env(spec.id, &unknown).is_err());
+    }
+    assert_eq!(
+        Value::Object(env_options("AsteroidProspector-v0").unwrap()),
+        serde_json::json!({ "reward": "worth" })
+    );
+}

@@ -138,13 +138,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-const HELP: &str = "\
-  d3, 4, top left   play a move, by its name or its number
-  undo, u           take back your last move and the answer to it
-  hint, h           ask a strong player
-  moves, m          list what can be played
-  help, ?           show this
-  quit, q           leave; the game is kept";
+const HELP: &str = "
+d3, 4, top left   play a move, by its name or its number
+undo, u           take back your last move and the answer to it
+hint, h           ask a strong player
+moves, m          list what can be played
+help, ?           show this
+quit, q           leave; the game is kept
+";
 
 /// The game after it was gone on with elsewhere.
 fn reload(data: &DataDir, id: &RunId) -> anyhow::Result<Play> {

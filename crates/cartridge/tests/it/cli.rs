@@ -52,7 +52,22 @@ fn unknown_games_and_players_are_usage_errors() {
     check_refused(
         &["games", "show", "conect4"],
         2,
+        "error: unknown game or environment `conect4`; did you mean `connect4`?",
+    );
+    check_refused(
+        &["games", "show", "CartPole"],
+        2,
+        "error: unknown game or environment `CartPole`; did you mean `CartPole-v1`?",
+    );
+    check_refused(
+        &["play", "conect4"],
+        2,
         "error: unknown game `conect4`; did you mean `connect4`?",
+    );
+    check_refused(
+        &["play", "connect4", "--level", "expret"],
+        2,
+        "error: `connect4` has no level `expret`; did you mean `expert`?",
     );
     check_refused(
         &["match", "connect4", "builtin:perfekt", "builtin:random"],
@@ -72,11 +87,21 @@ fn games_are_listed_and_shown() {
     let shown = |args: &[&str]| text(&run(folder.path(), args).stdout);
     insta::assert_snapshot!("games", shown(&["games"]));
     insta::assert_snapshot!("games_show_othello", shown(&["games", "show", "othello"]));
+    insta::assert_snapshot!("games_show_cart_pole", shown(&["games", "show", "CartPole-v1"]));
     let lines = shown(&["games", "--json"]);
-    let ids: Vec<serde_json::Value> =
+    let rows: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let ids: Vec<&str> = ids.iter().map(|spec| spec["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["tictactoe", "connect4", "othello"]);
+    for (id, kind) in
+        [("tictactoe", "board_game"), ("othello", "board_game"), ("CartPole-v1", "environment")]
+    {
+        assert!(rows.iter().any(|row| row["id"] == id && row["kind"] == kind), "{lines}");
+        let whole = result(&run(folder.path(), &["games", "show", id, "--json"]));
+        assert_eq!((&whole["id"], &whole["kind"]), (&id.into(), &kind.into()), "{whole}");
+    }
+    let prospector =
+        result(&run(folder.path(), &["games", "show", "AsteroidProspector-v0", "--json"]));
+    assert_eq!(prospector["options"]["reward"], "worth");
+    assert_eq!(prospector["observation_names"].as_array().unwrap().len(), 260);
 }
 
 #[test]
