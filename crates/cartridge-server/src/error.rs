@@ -108,7 +108,9 @@ impl ApiError {
                 RunError::UnknownLevel { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_level")
                 }
-                RunError::IllegalMove { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
+                RunError::IllegalMove { .. }
+                | RunError::BadAction { .. }
+                | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
                 RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
                 RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),

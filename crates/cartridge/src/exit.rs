@@ -45,7 +45,9 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             RunError::Config(_)
             | RunError::Registry(_)
             | RunError::UnknownOpponent { .. }
-            | RunError::UnknownLevel { .. },
+            | RunError::UnknownLevel { .. }
+            | RunError::BadAction { .. }
+            | RunError::BadActions { .. },
         ) => Exit::Usage,
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
