@@ -3,8 +3,10 @@
 # Usage: benches/levels.sh > benches/results/levels.jsonl
 set -euo pipefail
 cartridge=${CARTRIDGE:-$(dirname "$0")/../target/release/cartridge}
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
 while read -r game a b games; do
-  "$cartridge" match "$game" "builtin:$a" "builtin:$b" --games "$games" --json 2>/dev/null
+  "$cartridge" match "$game" "builtin:$a" "builtin:$b" --games "$games" --data "$data" --json 2>/dev/null
 done <<'MATCHES'
 tictactoe perfect mcts:30 200
 tictactoe mcts:30 alphabeta:1 200

@@ -222,7 +222,7 @@ impl Lab {
         let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut index = held(&self.writer);
         let mut due = BTreeSet::new();
-        for run in index.active(RunKind::Train)? {
+        for run in index.active()? {
             // A lost run seldom comes back: it is looked at less often.
             if is_discovery || run.status.state() != RunState::Lost {
                 due.insert(run.manifest.id);
@@ -265,7 +265,7 @@ impl Lab {
         let state = run.status.state();
         let (health, is_news) = {
             let mut watch = held(&self.watch);
-            if state.is_final() || run.manifest.kind != RunKind::Train {
+            if state.is_final() || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
                 return Ok(rows);
             }
@@ -353,7 +353,7 @@ impl Lab {
     pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
         let view = self.run(id)?;
         if view.run.manifest.kind != RunKind::Train {
-            // A person's game has no trainer to stop.
+            // Neither a person's game nor an evaluation has a trainer that could be asked.
             return Err(StoreError::NoSuchRun(id.to_string()).into());
         }
         let state = view.run.status.state();
@@ -383,9 +383,9 @@ impl Lab {
         Ok(self.view(run))
     }
 
-    /// Training runs, newest first.
+    /// Trainings and evaluations, newest first; games of people are asked for by [`Self::plays`].
     pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
-        let runs = self.read(|index| index.runs(RunKind::Train, limit, after))?;
+        let runs = self.read(|index| index.runs(&[RunKind::Train, RunKind::Eval], limit, after))?;
         Ok(runs.into_iter().map(|run| self.view(run)).collect())
     }
 
@@ -448,7 +448,7 @@ impl Lab {
 
     /// The newest games of people, newest first.
     pub(crate) fn human_runs(&self, limit: usize) -> Result<Vec<IndexedRun>> {
-        self.read(|index| index.runs(RunKind::Human, limit, None))
+        self.read(|index| index.runs(&[RunKind::Human], limit, None))
     }
 
     /// Takes a run that was just made into the index.

@@ -6,6 +6,7 @@
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * [`worker`]: the native trainer process.
+//! * [`carried`]: runs that the calling process carries out itself.
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`par`], [`throughput`]: what players by hand reach, and how fast environments step.
@@ -18,6 +19,7 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod carried;
 pub mod checkpoint;
 pub mod clock;
 pub mod config;
@@ -48,9 +50,14 @@ pub use cartridge_games as games;
 pub use cartridge_store as store;
 
 /// The name of a metric for people; a metric that is not ours keeps its own.
-pub fn metric_label(name: &str) -> &str {
-    cartridge_learn::metric::Metric::ALL
-        .iter()
-        .find(|metric| metric.name() == name)
-        .map_or(name, |metric| metric.label())
+pub fn metric_label(name: &str) -> String {
+    if let Some(metric) = cartridge_learn::metric::Metric::from_name(name) {
+        return metric.label().to_owned();
+    }
+    // What an environment measures itself: `episode/fuel_used`.
+    match name.split_once('/') {
+        Some(("episode", what)) => format!("Episode {}", what.replace('_', " ")),
+        Some(("eval", what)) => format!("Evaluation {}", what.replace('_', " ")),
+        _ => name.to_owned(),
+    }
 }

@@ -19,7 +19,7 @@ use crate::run_dir::RunId;
 use crate::status::RunStatus;
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;
@@ -33,7 +33,7 @@ const SCHEMA: &str = "
         manifest TEXT NOT NULL,
         follower TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX runs_by_age ON runs (kind, created_at DESC, id DESC);
+    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC);
     CREATE INDEX runs_active ON runs (active) WHERE active;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
@@ -301,12 +301,11 @@ impl Index {
         ids.map(|id| id?.parse()).collect()
     }
 
-    /// The runs of one kind that may still change.
-    pub fn active(&self, kind: RunKind) -> Result<Vec<IndexedRun>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT manifest, follower FROM runs WHERE active AND kind = ?1")?;
-        let runs = statement.query_map([kind.as_str()], indexed_run)?;
+    /// The runs that may still change, except the games of people.
+    pub fn active(&self) -> Result<Vec<IndexedRun>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT manifest, follower FROM runs WHERE active")?;
+        let runs = statement.query_map([], indexed_run)?;
         runs.map(|run| run?).collect()
     }
 
@@ -319,22 +318,24 @@ impl Index {
             .ok_or_else(|| StoreError::NoSuchRun(id.to_string()))?
     }
 
-    /// Runs of one kind, newest first, from `after` on.
+    /// Runs of some kinds, newest first, from `after` on.
     pub fn runs(
         &self,
-        kind: RunKind,
+        kinds: &[RunKind],
         limit: usize,
         after: Option<&Cursor>,
     ) -> Result<Vec<IndexedRun>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT manifest, follower FROM runs
-             WHERE kind = ?1 AND (created_at, id) < (?2, ?3)
+             WHERE instr(?1, kind) > 0 AND (created_at, id) < (?2, ?3)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
         )?;
         let (created_at, id) =
             after.map_or((f64::INFINITY, ""), |cursor| (cursor.created_at, cursor.id.as_str()));
-        let runs =
-            statement.query_map(params![kind.as_str(), created_at, id, limit], indexed_run)?;
+        // No kind is part of the name of another.
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let kinds = kinds.join(" ");
+        let runs = statement.query_map(params![kinds, created_at, id, limit], indexed_run)?;
         runs.map(|run| run?).collect()
     }
 

@@ -17,6 +17,8 @@ pub(crate) mod worker;
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -27,6 +29,8 @@ use cartridge_run::games::registry::AnyGame;
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::DataDir;
 use serde_json::{Map, Value};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
 /// Version of the product.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -99,6 +103,19 @@ pub(crate) fn rng(seed: u64) -> Rng {
 /// A seed that nobody chose.
 pub(crate) fn random_seed() -> u64 {
     Rng::new().u64(..)
+}
+
+/// Becomes true at the first Ctrl-C or SIGTERM; a second one ends the process at once.
+pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let again = 128 + signal;
+        // In this order, so that the first signal does not count as the second.
+        flag::register_conditional_shutdown(signal, again, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .context("listening for Ctrl-C")?;
+    }
+    Ok(stop)
 }
 
 /// Prints one line of the command's result. A reader that went away is no error.

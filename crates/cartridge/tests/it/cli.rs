@@ -115,7 +115,71 @@ fn a_match_reports_score_and_elo() {
     assert_eq!(counts.iter().sum::<u64>(), 20);
     assert!(report["score"].as_f64().unwrap() > 0.8, "{report}");
     assert!(report["elo_ci95"][0].as_f64().unwrap() > 0.0, "{report}");
-    assert_eq!(report, result(&run(folder.path(), &args)), "the same seed, the same match");
+    let mut again = result(&run(folder.path(), &args));
+    assert_ne!(report["run_id"], again["run_id"]);
+    again["run_id"] = report["run_id"].clone();
+    assert_eq!(report, again, "the same seed, the same match");
+
+    // It is kept, with every game.
+    let id = report["run_id"].as_str().unwrap();
+    let events = fs::read_to_string(folder.path().join("data/runs").join(id).join("events.jsonl"));
+    let events: Vec<serde_json::Value> =
+        events.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let games: Vec<_> = events.iter().filter(|event| event["type"] == "game_played").collect();
+    assert_eq!(games.len(), 20);
+    assert_eq!(games[0]["opening"], games[1]["opening"], "a pair begins alike");
+    assert_eq!((&games[0]["seat"], &games[1]["seat"]), (&0.into(), &1.into()));
+    assert_eq!(events.last().unwrap()["type"], "done");
+    let listed = run(folder.path(), &["runs", "--json"]);
+    let row: serde_json::Value =
+        text(&listed.stdout).lines().find(|line| line.contains(id)).unwrap().parse().unwrap();
+    assert_eq!((&row["kind"], &row["state"]), (&"eval".into(), &"succeeded".into()), "{row}");
+
+    // A lab shows what it is and how it went.
+    let lab = LabProcess::start(&folder.path().join("data"), 0);
+    let shown = lab.wait_for_run(id, "the lab to find the match", |run| run["id"] == id);
+    assert_eq!((&shown["kind"], &shown["state"]), (&"eval".into(), &"succeeded".into()), "{shown}");
+    assert_eq!(shown["match_result"]["wins"], report["wins"], "{shown}");
+    assert_eq!(shown["capabilities"], serde_json::json!([]));
+    assert_eq!(lab.get("/api/runs").1["runs"].as_array().unwrap().len(), 2);
+}
+
+/// A long match, once its first games are on disk.
+fn long_match(folder: &Path) -> (std::process::Child, std::path::PathBuf) {
+    let args = ["match", "tictactoe", "builtin:random", "builtin:random", "--games", "1000000"];
+    let child = cartridge(&[&args[..], &["--json"]].concat())
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let runs = folder.join("data/runs");
+    let events = wait_for("the first games", || {
+        let events = fs::read_dir(&runs).ok()?.next()?.ok()?.path().join("events.jsonl");
+        fs::metadata(&events).ok().filter(|metadata| metadata.len() > 2_000).map(|_| events)
+    });
+    (child, events)
+}
+
+#[test]
+fn an_interrupted_match_reads_well() {
+    let state = |folder: &Path| result(&run(folder, &["runs", "--json"]))["state"].clone();
+    let folder = tempfile::tempdir().unwrap();
+    let (child, _) = long_match(folder.path());
+    assert_eq!(state(folder.path()), "running");
+    kill("-INT", child.id().into());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let report = result(&output);
+    let games = report["games"].as_u64().unwrap();
+    assert!(games > 0 && games < 1_000_000 && games.is_multiple_of(2), "{report}");
+    assert_eq!(state(folder.path()), "terminated");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, _) = long_match(folder.path());
+    kill("-KILL", child.id().into());
+    child.wait().unwrap();
+    assert_eq!(state(folder.path()), "lost");
 }
 
 #[test]
@@ -235,6 +299,13 @@ fn a_masked_environment_can_be_trained() {
     let report = train();
     assert_eq!(report["state"], "succeeded", "{report}");
     assert!(report["eval_mean"].is_f64(), "{report}");
+    // What the environment measures itself is among the metrics and in evaluations.
+    let id = report["run_id"].as_str().unwrap();
+    let metrics = folder.path().join("data/runs").join(id).join("metrics.jsonl");
+    let metrics = fs::read_to_string(metrics).unwrap();
+    assert!(metrics.contains(r#""episode/profit":"#) && metrics.contains(r#""eval/profit":"#));
+    let eval = result(&run(folder.path(), &["eval", id, "--episodes", "3", "--json"]));
+    assert!(eval["metrics"]["survival"].is_f64(), "{eval}");
     assert_eq!(train()["weights_sha256"], report["weights_sha256"]);
 }
 
@@ -316,6 +387,12 @@ fn a_run_without_a_lab_learns_and_repeats_to_the_bit() {
     let mean = returns.iter().map(|value| value.as_f64().unwrap()).sum::<f64>() / 20.0;
     assert_eq!(returns.len(), 20);
     assert!((eval["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+    let kept = eval["eval_run_id"].as_str().unwrap();
+    let rows = text(&run(folder.path(), &["runs", "--json"]).stdout);
+    let row: serde_json::Value =
+        rows.lines().find(|line| line.contains(kept)).unwrap().parse().unwrap();
+    assert_eq!((&row["kind"], &row["state"]), (&"eval".into(), &"succeeded".into()), "{row}");
+    assert_eq!(row["best_eval"], eval["mean"]);
     let listed = text(&run(folder.path(), &["runs"]).stdout);
     assert!(listed.contains(id) && listed.contains("succeeded"), "{listed}");
 }

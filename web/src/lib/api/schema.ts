@@ -547,6 +547,10 @@ export interface components {
              * @description Mean length in steps.
              */
             mean_length: number;
+            /** @description Mean of what the environment measures itself, by name. */
+            metrics: {
+                [key: string]: number;
+            };
             /**
              * Format: double
              * @description Standard deviation of the returns.
@@ -740,6 +744,42 @@ export interface components {
         Login: {
             /** @description The lab's token. */
             token: string;
+        };
+        /** @description How two players compare, from the view of the first. */
+        MatchResult: {
+            /** @description The first player's name for people. */
+            a: string;
+            /** @description The second player's. */
+            b: string;
+            /**
+             * Format: int32
+             * @description Games drawn.
+             */
+            draws: number;
+            /**
+             * Format: double
+             * @description Difference of strength in Elo; none when it has no bound.
+             */
+            elo: number | null;
+            /** @description The 95% interval of the Elo difference; none where it has no bound. */
+            elo_ci95: (number | null)[];
+            /**
+             * Format: int32
+             * @description Games lost.
+             */
+            losses: number;
+            /**
+             * Format: double
+             * @description Share of the points: a win is 1, a draw a half.
+             */
+            score: number;
+            /** @description The 95% interval of the score. */
+            score_ci95: number[];
+            /**
+             * Format: int32
+             * @description Games won.
+             */
+            wins: number;
         };
         /** @description All scalars of one moment. */
         MetricRow: {
@@ -1000,7 +1040,7 @@ export interface components {
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
         };
-        /** @description A training run. */
+        /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */
             activity: components["schemas"]["Activity"];
@@ -1047,12 +1087,15 @@ export interface components {
             heartbeat_age_ms: number | null;
             /** @description Its name, made by the lab. */
             id: string;
+            /** @description What sort of run it is. */
+            kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
              */
             loss: number | null;
+            match_result: components["schemas"]["MatchResult"] | null;
             /**
              * Format: double
              * @description Mean length of the last 100 episodes.
@@ -1065,6 +1108,8 @@ export interface components {
             mean_reward: number | null;
             /** @description For people: `Cart Pole, PPO, seed 42`. */
             name: string;
+            /** @description The run whose policy is measured, where the run is its evaluation. */
+            of_run: string | null;
             /**
              * Format: double
              * @description How much of the run is done, 0 to 1.
@@ -1096,10 +1141,20 @@ export interface components {
             steps_per_sec: number | null;
             /**
              * Format: int64
+             * @description Episodes or games that an evaluation plays.
+             */
+            total_episodes: number | null;
+            /**
+             * Format: int64
              * @description Environment steps to train for.
              */
             total_timesteps: number;
         };
+        /**
+         * @description What sort of run it is.
+         * @enum {string}
+         */
+        RunKind: "train" | "eval" | "human";
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
