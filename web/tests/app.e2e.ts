@@ -419,6 +419,44 @@ describe.each(SIZES)('playing at $name', (size) => {
   });
 });
 
+describe.each(SIZES)('evaluations of the command line at $name', (size) => {
+  test('a match and an evaluation are shown as what they are', async () => {
+    const players = ['builtin:mcts:50', 'builtin:random'];
+    const match = await lab.command<{ run_id: string; wins: number }>(
+      ...['match', 'connect4', ...players, '--games', '10'],
+    );
+    const evaluation = await lab.command<{ eval_run_id: string }>(
+      ...['eval', solved, '--episodes', '5'],
+    );
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/runs`);
+    await page.getByText(match.run_id).waitFor();
+    await page.getByText('evaluation', { exact: true }).first().waitFor();
+    await expectNoSidewaysScroll(page);
+    await page.goto(`${lab.origin}/runs/${match.run_id}`);
+    await page.getByRole('heading', { name: /^Connect 4: MCTS, 50 simulations against/ }).waitFor();
+    await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
+    expect(await page.locator('.facts div', { hasText: 'Wins' }).locator('dd').textContent()).toBe(
+      `${match.wins} `,
+    );
+    await page.getByText('Match complete').waitFor();
+    expect(await page.locator('canvas').count()).toBe(0);
+    await page.screenshot({ path: `${SCREENSHOTS}/match-${size.name}-light.png`, fullPage: true });
+    await expectNoSidewaysScroll(page);
+    await page.goto(`${lab.origin}/runs/${evaluation.eval_run_id}`);
+    await page.locator('.facts div', { hasText: 'Mean return' }).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/eval-${size.name}-light.png`, fullPage: true });
+    await page.locator('.evalhead').getByRole('link', { name: solved }).click();
+    await page.waitForURL(`**/runs/${solved}`);
+    // A game has a page of its own.
+    const { plays } = await lab.call<{ plays: { id: string }[] }>('/api/play');
+    await page.goto(`${lab.origin}/runs/${plays[0]?.id}`);
+    await page.waitForURL(`**/play/${plays[0]?.id}`);
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('addresses', () => {
   let addresses: string[];
 
