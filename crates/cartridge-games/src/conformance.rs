@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::env::{AnyAction, Env, EnvSpec, Step};
-use crate::game::{Action, Game, Seat, Turn, random_action};
+use crate::game::{Action, Game, Seat, Turn, Urgent, random_action};
 use crate::scene::{Scene, Shape};
 
 /// Plays one random game from `seed` and asserts every promise that [`Game`] makes.
@@ -32,6 +32,7 @@ pub fn check_game<G: Game>(seed: u64) {
         check_symmetries(&game);
         check_text(&game);
         check_playout(&game, seed);
+        check_urgent(&game);
         check_scores(&game);
         check_scene(&game.scene());
         if legal.is_empty() {
@@ -260,6 +261,34 @@ fn check_playout<G: Game>(game: &G, seed: u64) {
         n_expected += 1;
     }
     assert_eq!((quick, n_plies), (plain, n_expected), "a playout is random play, only faster");
+}
+
+#[track_caller]
+fn check_urgent<G: Game>(game: &G) {
+    let urgent = game.urgent();
+    let Turn::Seat(seat) = game.turn() else {
+        return assert_eq!(urgent, None, "nothing is urgent when all is over");
+    };
+    let wins = |game: &G, seat: Seat, action: Action| {
+        let mut next = game.clone();
+        next.apply(action);
+        next.turn() == Turn::Over && next.score(seat) == G::SPEC.scores.1
+    };
+    let can_win = game.legal_actions().any(|action| wins(game, seat, action));
+    match urgent {
+        Some(Urgent::Win(action)) => assert!(wins(game, seat, action), "a win wins"),
+        _ if !G::HAS_URGENT_ACTIONS => assert_eq!(urgent, None, "urgent actions are announced"),
+        _ => assert!(!can_win, "no win is overlooked"),
+    }
+    if let Some(Urgent::Block(block)) = urgent {
+        assert!(game.legal_actions().any(|action| action == block), "a block is legal");
+        for other in game.legal_actions().filter(|&action| action != block) {
+            let mut next = game.clone();
+            next.apply(other);
+            let Turn::Seat(seat) = next.turn() else { continue };
+            assert!(wins(&next, seat, block), "what is not blocked wins");
+        }
+    }
 }
 
 #[track_caller]

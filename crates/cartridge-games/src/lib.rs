@@ -36,7 +36,9 @@ pub mod tic_tac_toe;
 
 pub use crate::batch::{EnvActions, EnvBatch};
 pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
-pub use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, random_action};
+pub use crate::game::{
+    Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, random_action,
+};
 pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
 pub use crate::scene::{Paint, Scene, Shape};
