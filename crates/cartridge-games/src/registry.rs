@@ -13,6 +13,7 @@ use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
 use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::mountain_car::{self, MountainCar};
 use crate::nearest::nearest;
 use crate::othello::Othello;
 use crate::scene::Scene;
@@ -20,7 +21,8 @@ use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 3] = [&cart_pole::SPEC, &acrobot::SPEC, &asteroid_prospector::SPEC];
+    static ALL: [&EnvSpec; 4] =
+        [&cart_pole::SPEC, &acrobot::SPEC, &mountain_car::SPEC, &asteroid_prospector::SPEC];
     &ALL
 }
 
@@ -39,6 +41,10 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
         "Acrobot-v1" => {
             let config = parse_options(id, options, acrobot::Config::OPTIONS)?;
             Ok(Box::new(Acrobot::new(config)))
+        }
+        "MountainCar-v0" => {
+            let config = parse_options(id, options, mountain_car::Config::OPTIONS)?;
+            Ok(Box::new(MountainCar::new(config)))
         }
         "AsteroidProspector-v0" => {
             let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
