@@ -14,6 +14,7 @@ use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
 use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
 use crate::mountain_car::{self, MountainCar};
+use crate::mountain_car_continuous::{self, MountainCarContinuous};
 use crate::nearest::nearest;
 use crate::othello::Othello;
 use crate::scene::Scene;
@@ -21,8 +22,13 @@ use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 4] =
-        [&cart_pole::SPEC, &acrobot::SPEC, &mountain_car::SPEC, &asteroid_prospector::SPEC];
+    static ALL: [&EnvSpec; 5] = [
+        &cart_pole::SPEC,
+        &acrobot::SPEC,
+        &mountain_car::SPEC,
+        &mountain_car_continuous::SPEC,
+        &asteroid_prospector::SPEC,
+    ];
     &ALL
 }
 
@@ -45,6 +51,10 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
         "MountainCar-v0" => {
             let config = parse_options(id, options, mountain_car::Config::OPTIONS)?;
             Ok(Box::new(MountainCar::new(config)))
+        }
+        "MountainCarContinuous-v0" => {
+            let config = parse_options(id, options, mountain_car_continuous::Config::OPTIONS)?;
+            Ok(Box::new(MountainCarContinuous::new(config)))
         }
         "AsteroidProspector-v0" => {
             let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
