@@ -9,7 +9,8 @@
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
 //! * One module per game ([`tic_tac_toe`], [`connect4`], [`othello`]) and per environment
-//!   ([`cart_pole`], [`acrobot`], [`mountain_car`], [`mountain_car_continuous`], [`asteroid_prospector`]).
+//!   ([`cart_pole`], [`acrobot`], [`mountain_car`], [`mountain_car_continuous`], [`pendulum`],
+//!   [`asteroid_prospector`]).
 //! * `square`: the eight symmetries of a square board.
 //! * [`numpy_random`] and [`numpy_math`]: NumPy's random numbers and its arithmetic, so that
 //!   seeds and steps mean what they mean in Gymnasium.
@@ -33,6 +34,7 @@ pub mod nearest;
 pub mod numpy_math;
 pub mod numpy_random;
 pub mod othello;
+pub mod pendulum;
 pub mod registry;
 pub mod scene;
 pub mod seeds;

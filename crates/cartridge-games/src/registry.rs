@@ -17,16 +17,18 @@ use crate::mountain_car::{self, MountainCar};
 use crate::mountain_car_continuous::{self, MountainCarContinuous};
 use crate::nearest::nearest;
 use crate::othello::Othello;
+use crate::pendulum::{self, Pendulum};
 use crate::scene::Scene;
 use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 5] = [
+    static ALL: [&EnvSpec; 6] = [
         &cart_pole::SPEC,
         &acrobot::SPEC,
         &mountain_car::SPEC,
         &mountain_car_continuous::SPEC,
+        &pendulum::SPEC,
         &asteroid_prospector::SPEC,
     ];
     &ALL
@@ -55,6 +57,10 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
         "MountainCarContinuous-v0" => {
             let config = parse_options(id, options, mountain_car_continuous::Config::OPTIONS)?;
             Ok(Box::new(MountainCarContinuous::new(config)))
+        }
+        "Pendulum-v1" => {
+            let config = parse_options(id, options, pendulum::Config::OPTIONS)?;
+            Ok(Box::new(Pendulum::new(config)))
         }
         "AsteroidProspector-v0" => {
             let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
