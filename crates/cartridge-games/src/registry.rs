@@ -276,7 +276,8 @@ fn is_environment(id: &str) -> bool {
     environment_ids().any(|known| known == id)
 }
 
-fn is_game(id: &str) -> bool {
+/// Whether a game has this id.
+pub fn is_game(id: &str) -> bool {
     game_ids().any(|known| known == id)
 }
 
