@@ -197,8 +197,8 @@ pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
 /// A line that begins with `#` is a remark, and an empty line parts episodes. An episode is
 ///
 /// * `seed 7 terminated`, or `truncated`, or both; the seed `none` carries the generator on;
-/// * its actions: a digit each, or the bits of an `f32` in hexadecimal each, between spaces; one
-///   number per action;
+/// * its actions on one line: a digit each, or all their numbers, one action after the other, as
+///   the bits of `f32`s in hexadecimal;
 /// * every observation from the reset on, a line each, as the bits of its `f32`s; and where the
 ///   reward is not that of the step before, the bits of it as an `f64`.
 #[track_caller]
@@ -366,7 +366,9 @@ fn recorded_actions(spec: &EnvSpec, line: &str) -> Vec<AnyAction> {
         return digits.map(|index| AnyAction::Discrete(Action(index))).collect();
     }
     let numbers = line.split(' ').map(|word| f32::from_bits(hexadecimal(word) as u32));
-    numbers.map(|number| AnyAction::Continuous(vec![number])).collect()
+    let numbers: Vec<f32> = numbers.collect();
+    let actions = numbers.chunks(spec.actions.size());
+    actions.map(|numbers| AnyAction::Continuous(numbers.to_vec())).collect()
 }
 
 /// How many bits of an observation are not those of its row, and the reward where the row has one.
