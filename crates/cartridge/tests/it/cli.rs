@@ -181,7 +181,7 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
     let trace = ["trace", "CartPole-v1", "--seed", "0", "--actions", actions, "--json"];
     let output = run(folder.path(), &trace);
     let lines = text(&output.stdout);
-    let first = r#"{"observation":[0.013696168549358845,-0.02302121929824352,-0.045902248471975327,-0.04834716394543648]}"#;
+    let first = r#"{"observation":[0.013696168549358845,-0.023021329194307327,-0.04590264707803726,-0.04834723472595215]}"#;
     assert_eq!(lines.lines().next(), Some(first));
     assert_eq!(lines.lines().count(), 4);
 
