@@ -31,6 +31,15 @@ def balance(_: gymnasium.Env, seen: np.ndarray, __: np.random.Generator) -> int:
     return int(angle + 0.3 * angular_speed + 0.05 * x + 0.1 * speed > 0)
 
 
+def along(env: gymnasium.Env, seen: np.ndarray, rng: np.random.Generator) -> Any:
+    """Pushes with the last speed, which ends episodes; beyond the bounds at times, to be clipped."""
+    space, is_forward = env.action_space, seen[-1] >= 0
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return int(space.n) - 1 if is_forward else 0
+    strength = rng.uniform(0.5, 1.2, space.shape)
+    return (np.where(is_forward, space.high, space.low) * strength).astype(np.float32)
+
+
 @dataclass(frozen=True)
 class Case:
     env_id: str
@@ -47,6 +56,17 @@ CASES = [
     Case("CartPole-v1", min_steps=30_000),
     Case("CartPole-v1", balance, min_steps=20_000),
     Case("CartPole-v1", options={"sutton_barto_reward": True}),
+    Case("Acrobot-v1"),
+    Case("Acrobot-v1", along),
+    Case("MountainCar-v0"),
+    Case("MountainCar-v0", along),
+    Case("MountainCar-v0", along, {"goal_velocity": 0.03}),
+    Case("MountainCarContinuous-v0"),
+    Case("MountainCarContinuous-v0", along),
+    Case("MountainCarContinuous-v0", along, {"goal_velocity": 0.03}),
+    Case("Pendulum-v1"),
+    Case("Pendulum-v1", along),
+    Case("Pendulum-v1", options={"g": 9.81}),
 ]
 
 EPISODES_IN_ONE_ENVIRONMENT = 4

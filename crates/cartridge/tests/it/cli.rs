@@ -325,7 +325,10 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
     // Nonsense in the file is explained, and what comes before it is still shown.
     for (nonsense, message) in [
         ("[1, 2]", "error: action 1: 2 is not one of 0 to 1\n"),
-        ("[1, ", "no list of actions: EOF while parsing a list at line 1 column 4\nhint: it holds"),
+        (
+            "[1, ",
+            "no list of actions: EOF while parsing a value at line 1 column 4\nhint: it holds",
+        ),
         (r#"{"actions": []}"#, "no list of actions: invalid type: map, expected a sequence"),
     ] {
         fs::write(&file, nonsense).unwrap();
