@@ -341,7 +341,7 @@ describe.each(SIZES)('playing at $name', (size) => {
   test('a level, a hint and a take-back by keys, and the result says so', async () => {
     await page.goto(`${lab.origin}/play`);
     await page.locator('label', { hasText: 'Connect 4' }).click();
-    await page.locator('label', { hasText: 'Beginner' }).click();
+    await page.locator('label', { has: page.getByText('Beginner', { exact: true }) }).click();
     await page.keyboard.press('n');
     await page.waitForURL('**/play/*');
     await page.getByText('Your move').waitFor();

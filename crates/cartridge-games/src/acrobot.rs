@@ -43,7 +43,7 @@ mod scene;
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_math::{cos_f32, sin_f32, square};
@@ -74,7 +74,7 @@ pub static SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment: Gymnasium has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 

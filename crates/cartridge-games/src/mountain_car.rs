@@ -38,7 +38,7 @@
 
 pub(crate) mod scene;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_random::NumpyRng;
@@ -61,7 +61,7 @@ pub static SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment, under Gymnasium's names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The least speed with which the flag counts as reached.

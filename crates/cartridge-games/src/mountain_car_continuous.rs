@@ -37,7 +37,7 @@
 //! Moore 1990, "Efficient memory-based learning for robot control", with the throttle of
 //! de Broissia and Sigaud.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::mountain_car::{self, ENDS, GRAVITY, SPEED_LIMIT, START};
@@ -61,7 +61,7 @@ pub static SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment, under Gymnasium's names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The least speed with which the flag counts as reached.

@@ -39,7 +39,7 @@ mod scene;
 
 use std::f64::consts::{PI, TAU};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_math::{square, square_f32};
@@ -63,7 +63,7 @@ pub static SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment, under Gymnasium's names.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Gravity, in m/s².

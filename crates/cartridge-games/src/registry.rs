@@ -74,6 +74,12 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
 pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
     let defaults = match id {
         "CartPole-v1" => serde_json::to_value(cart_pole::Config::default()),
+        "Acrobot-v1" => serde_json::to_value(acrobot::Config::default()),
+        "MountainCar-v0" => serde_json::to_value(mountain_car::Config::default()),
+        "MountainCarContinuous-v0" => {
+            serde_json::to_value(mountain_car_continuous::Config::default())
+        }
+        "Pendulum-v1" => serde_json::to_value(pendulum::Config::default()),
         "AsteroidProspector-v0" => serde_json::to_value(asteroid_prospector::Config::default()),
         _ => return Err(unknown_environment(id)),
     };

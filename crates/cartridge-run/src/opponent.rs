@@ -71,23 +71,23 @@ impl Opponent {
             Level { name: "Beginner", opponent: Opponent::Random, score_below: None };
         match game {
             "tictactoe" => &[
-                const { level("Perfect", Self::Perfect, 0.6525) },
-                const { level("Club", mcts(30), 0.8825) },
+                const { level("Perfect", Self::Perfect, 0.6425) },
+                const { level("Club", mcts(30), 0.9575) },
                 const { level("Casual", alphabeta(1), 0.74) },
                 BEGINNER,
             ],
             "connect4" => &[
-                const { level("Perfect", Self::Perfect, 1.0) },
-                const { level("Expert", mcts(10_000), 0.775) },
-                const { level("Strong", mcts(1_000), 0.59) },
-                const { level("Club", alphabeta(4), 0.72) },
-                const { level("Casual", mcts(100), 1.0) },
+                const { level("Perfect", Self::Perfect, 0.9) },
+                const { level("Expert", mcts(10_000), 0.8) },
+                const { level("Strong", mcts(1_000), 0.805) },
+                const { level("Club", mcts(100), 0.87) },
+                const { level("Casual", mcts(10), 0.98) },
                 BEGINNER,
             ],
             _ => &[
                 const { level("Strong", alphabeta(5), 0.92) },
-                const { level("Club", alphabeta(2), 0.745) },
-                const { level("Casual", mcts(1_000), 1.0) },
+                const { level("Club", alphabeta(2), 0.89) },
+                const { level("Casual", mcts(100), 1.0) },
                 BEGINNER,
             ],
         }
@@ -176,8 +176,8 @@ impl Opponent {
                  within that horizon, and everything beyond it."
             ),
             Self::Mcts { n_simulations } => format!(
-                "Plays {} random games in its head before each move. Sound in the open, now and \
-                 then blind to a narrow trap.",
+                "Tries {} lines of play in its head before each move and judges each by random games. \
+                 Sound in the open, now and then blind to a narrow trap.",
                 thousands(n_simulations)
             ),
             Self::Perfect if game == "connect4" => {

@@ -413,7 +413,7 @@ async fn levels_are_served_with_their_strength() {
     assert_eq!(levels(2), ["Strong", "Club", "Casual", "Beginner"]);
     assert_eq!(
         games["games"][1]["opponents"][3]["strength"],
-        "Took 72% of the points from Casual."
+        "Took 87% of the points from Casual."
     );
 }
 

@@ -82,7 +82,7 @@ fn levels_are_as_strong_as_recorded() {
 
 #[test]
 fn levels_are_found_by_name() {
-    assert_eq!(Opponent::at_level("connect4", "club").unwrap().to_string(), "builtin:alphabeta:4");
+    assert_eq!(Opponent::at_level("connect4", "club").unwrap().to_string(), "builtin:mcts:100");
     assert_eq!(Opponent::at_level("connect4", "Perfect").unwrap(), Opponent::Perfect);
     let check = |game: &str, name: &str, expected: &str| {
         assert_eq!(Opponent::at_level(game, name).unwrap_err().to_string(), expected);
