@@ -10,15 +10,18 @@
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
 //! * One module per game ([`tic_tac_toe`], [`connect4`], [`othello`]) and per environment
-//!   ([`cart_pole`], [`asteroid_prospector`]).
+//!   ([`cart_pole`], [`acrobot`], [`mountain_car`], [`mountain_car_continuous`], [`pendulum`],
+//!   [`asteroid_prospector`]).
 //! * `square`: the eight symmetries of a square board.
-//! * [`numpy_random`]: NumPy's random numbers, so that seeds mean what they mean in Gymnasium.
+//! * [`numpy_random`] and [`numpy_math`]: NumPy's random numbers and its arithmetic, so that
+//!   seeds and steps mean what they mean in Gymnasium.
 //! * [`seeds`]: which seed an episode gets.
 //! * [`nearest()`]: the word that was probably meant.
 //!
 //! **Invariant:** no file, clock, thread, network or tensor is reachable from this crate.
 //! Chance comes in through a seed, so a seed and a list of actions replay exactly.
 
+pub mod acrobot;
 pub mod asteroid_prospector;
 pub mod batch;
 pub mod cart_pole;
@@ -27,9 +30,13 @@ pub mod connect4;
 pub mod engine;
 pub mod env;
 pub mod game;
+pub mod mountain_car;
+pub mod mountain_car_continuous;
 pub mod nearest;
+pub mod numpy_math;
 pub mod numpy_random;
 pub mod othello;
+pub mod pendulum;
 pub mod registry;
 pub mod scene;
 pub mod seeds;
@@ -39,7 +46,9 @@ pub mod tic_tac_toe;
 pub use crate::batch::{EnvActions, EnvBatch};
 pub use crate::engine::{EngineContext, EngineError};
 pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
-pub use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, random_action};
+pub use crate::game::{
+    Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, random_action,
+};
 pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
 pub use crate::scene::{Paint, Scene, Shape};

@@ -8,6 +8,8 @@
 pub struct NumpyRng {
     state: u128,
     increment: u128,
+    /// The upper half of a draw whose lower half an integer took.
+    kept: Option<u32>,
 }
 
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
@@ -17,7 +19,7 @@ impl NumpyRng {
     pub fn new(seed: u64) -> Self {
         let [s0, s1, s2, s3] = seed_words(seed).map(u128::from);
         let increment = (((s2 << 64) | s3) << 1) | 1;
-        let mut rng = Self { state: 0, increment };
+        let mut rng = Self { state: 0, increment, kept: None };
         rng.advance();
         rng.state = rng.state.wrapping_add((s0 << 64) | s1);
         rng.advance();
@@ -39,6 +41,40 @@ impl NumpyRng {
     /// A double in `[low, high)`, as `Generator.uniform(low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.random()
+    }
+
+    /// A whole number in `low..high`, as `Generator.integers(low, high)`.
+    ///
+    /// Half of a draw is kept for the next whole number, whatever is drawn in between; a range of
+    /// one number draws nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the range is empty or holds 2³² numbers or more.
+    pub fn integers(&mut self, low: i64, high: i64) -> i64 {
+        let n = high.checked_sub(low).and_then(|n| u32::try_from(n).ok());
+        let n = n.filter(|&n| n > 0).expect("a range of 1 to 2^32 - 1 numbers");
+        if n == 1 {
+            return low;
+        }
+        // Lemire 2019: the upper half of a product is uniform once the lower half is not among
+        // the few values that would favour some numbers.
+        let unfair = n.wrapping_neg() % n;
+        loop {
+            let product = u64::from(self.next_u32()) * u64::from(n);
+            if product as u32 >= unfair {
+                return low + (product >> 32) as i64;
+            }
+        }
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        if let Some(kept) = self.kept.take() {
+            return kept;
+        }
+        let both = self.next_u64();
+        self.kept = Some((both >> 32) as u32);
+        both as u32
     }
 
     fn advance(&mut self) {
@@ -127,6 +163,25 @@ mod tests {
             [0x07bddccf9b1009fe, 0x57427703c5f0b45b, 0xb9094b0b99e1a27f, 0x2b9a03bb82aca987],
             [0x2ceb59116fb27514, 0x784d3e7d390dc57c, 0xd335a7689ce43488],
         );
+    }
+
+    #[test]
+    fn integers_keep_half_a_draw() {
+        let mut rng = NumpyRng::new(7);
+        let ranges =
+            [(0, 4), (5, 10), (4, 5), (-9999, 9999), (0, 3_000_000_000), (0, 3_000_000_000)];
+        let drawn = ranges.map(|(low, high)| rng.integers(low, high));
+        assert_eq!(drawn, [3, 8, 4, 3683, 2_691_641_402, 1_734_877_356]);
+        assert_eq!(rng.random(), 0.225_207_189_990_591_86);
+        assert_eq!(rng.integers(0, 69), 53);
+        assert_eq!(rng.random(), 0.300_166_284_911_225_43);
+    }
+
+    #[test]
+    fn integers_that_would_favour_some_are_drawn_again() {
+        let mut rng = NumpyRng::new(11);
+        let sum: i64 = (0..1000).map(|_| rng.integers(0, 3_000_000_000)).sum();
+        assert_eq!(sum, 1_503_614_886_592);
     }
 
     #[test]

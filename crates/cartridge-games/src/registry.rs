@@ -7,19 +7,30 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::acrobot::{self, Acrobot};
 use crate::asteroid_prospector::{self, AsteroidProspector};
 use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
 use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn};
+use crate::mountain_car::{self, MountainCar};
+use crate::mountain_car_continuous::{self, MountainCarContinuous};
 use crate::nearest::nearest;
 use crate::othello::Othello;
+use crate::pendulum::{self, Pendulum};
 use crate::scene::Scene;
 use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 2] = [&cart_pole::SPEC, &asteroid_prospector::SPEC];
+    static ALL: [&EnvSpec; 6] = [
+        &cart_pole::SPEC,
+        &acrobot::SPEC,
+        &mountain_car::SPEC,
+        &mountain_car_continuous::SPEC,
+        &pendulum::SPEC,
+        &asteroid_prospector::SPEC,
+    ];
     &ALL
 }
 
@@ -34,6 +45,22 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
         "CartPole-v1" => {
             let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;
             Ok(Box::new(CartPole::new(config)))
+        }
+        "Acrobot-v1" => {
+            let config = parse_options(id, options, acrobot::Config::OPTIONS)?;
+            Ok(Box::new(Acrobot::new(config)))
+        }
+        "MountainCar-v0" => {
+            let config = parse_options(id, options, mountain_car::Config::OPTIONS)?;
+            Ok(Box::new(MountainCar::new(config)))
+        }
+        "MountainCarContinuous-v0" => {
+            let config = parse_options(id, options, mountain_car_continuous::Config::OPTIONS)?;
+            Ok(Box::new(MountainCarContinuous::new(config)))
+        }
+        "Pendulum-v1" => {
+            let config = parse_options(id, options, pendulum::Config::OPTIONS)?;
+            Ok(Box::new(Pendulum::new(config)))
         }
         "AsteroidProspector-v0" => {
             let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
@@ -229,7 +256,11 @@ fn parse_options<T: serde::de::DeserializeOwned>(
         return Err(RegistryError::UnknownOption {
             env: env.to_owned(),
             option: option.clone(),
-            hint: hint(option, known.iter().copied(), "its options are"),
+            hint: if known.is_empty() {
+                "it has none".to_owned()
+            } else {
+                hint(option, known.iter().copied(), "its options are")
+            },
         });
     }
     serde_json::from_value(Value::Object(options.clone())).map_err(|error| {
@@ -265,7 +296,8 @@ fn is_environment(id: &str) -> bool {
     environment_ids().any(|known| known == id)
 }
 
-fn is_game(id: &str) -> bool {
+/// Whether a game has this id.
+pub fn is_game(id: &str) -> bool {
     game_ids().any(|known| known == id)
 }
 

@@ -65,6 +65,25 @@ pub enum RunError {
         /// What can be played.
         legal: Vec<usize>,
     },
+    /// A file is no list of actions.
+    #[error(
+        "{file} is no list of actions: {reason}\n\
+         hint: it holds one JSON array, such as [0, 1, 1] or [[0.5, -1.0], [0.0, 0.25]]"
+    )]
+    BadActions {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An action of a list cannot be taken.
+    #[error("action {index}: {reason}")]
+    BadAction {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The game went on since the client looked.
     #[error("the game is at ply {current}, not {given}")]
     StaleMove {

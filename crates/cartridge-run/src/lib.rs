@@ -9,6 +9,7 @@
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`par`], [`throughput`]: what players by hand reach, and how fast environments step.
+//! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`play`]: games of people against named opponents.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
@@ -32,6 +33,7 @@ pub mod preview;
 pub mod secret;
 pub mod supervisor;
 pub mod throughput;
+pub mod trace;
 pub mod worker;
 
 pub use crate::config::{Algorithm, ConfigError, RunConfig};

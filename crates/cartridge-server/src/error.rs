@@ -105,7 +105,9 @@ impl ApiError {
                 RunError::UnknownOpponent { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_opponent")
                 }
-                RunError::IllegalMove { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
+                RunError::IllegalMove { .. }
+                | RunError::BadAction { .. }
+                | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),

@@ -10,6 +10,7 @@ pub(crate) mod play;
 pub(crate) mod runs;
 pub(crate) mod stop;
 pub(crate) mod supervise;
+pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod up;
 pub(crate) mod url;
@@ -21,10 +22,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::RunError;
+use cartridge_run::config::parse_options;
 use cartridge_run::games::fastrand::Rng;
 use cartridge_run::games::registry::AnyGame;
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::DataDir;
+use serde_json::{Map, Value};
 
 /// Version of the product.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,6 +49,20 @@ impl DataArgs {
     /// Opens the folder as it is.
     pub(crate) fn open_existing(&self) -> anyhow::Result<DataDir> {
         Ok(DataDir::open_existing(&self.data).map_err(RunError::from)?)
+    }
+}
+
+/// Options of an environment: the same on every command that takes one.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OptionArgs {
+    /// An option of the environment, such as continuous=true; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl OptionArgs {
+    pub(crate) fn parse(&self) -> anyhow::Result<Map<String, Value>> {
+        Ok(parse_options(&self.set).map_err(RunError::from)?)
     }
 }
 

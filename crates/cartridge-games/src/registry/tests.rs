@@ -48,14 +48,15 @@ fn unknown_ids_get_a_hint() {
     check_env_error(
         "Humanoid-v5",
         json!({}),
-        "unknown environment `Humanoid-v5`; the environments are: `CartPole-v1`, \
-         `AsteroidProspector-v0`",
+        "unknown environment `Humanoid-v5`; the environments are: `CartPole-v1`, `Acrobot-v1`, \
+         `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, `AsteroidProspector-v0`",
     );
     check_env_error(
         "tictactoe",
         json!({}),
         "unknown environment `tictactoe`; `tictactoe` is a game: play it, or pick one of: \
-         `CartPole-v1`, `AsteroidProspector-v0`",
+         `CartPole-v1`, `Acrobot-v1`, `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, \
+         `AsteroidProspector-v0`",
     );
     check_game_error("tic-tac-toe", "unknown game `tic-tac-toe`; did you mean `tictactoe`?");
     check_game_error(
@@ -89,6 +90,14 @@ fn options_are_checked() {
         json!({ "sutton_barto_reward": 3 }),
         "bad options for environment `CartPole-v1`: invalid type: integer `3`, expected a boolean",
     );
+    check_env_error(
+        "Acrobot-v1",
+        json!({ "book_or_nips": "nips" }),
+        "environment `Acrobot-v1` has no option `book_or_nips`; it has none",
+    );
+    make_env("MountainCar-v0", &options(json!({ "goal_velocity": 0.05 }))).unwrap();
+    make_env("MountainCarContinuous-v0", &options(json!({ "goal_velocity": 0 }))).unwrap();
+    make_env("Pendulum-v1", &options(json!({ "g": 9.81 }))).unwrap();
     make_env("AsteroidProspector-v0", &options(json!({ "reward": "published" }))).unwrap();
     check_env_error(
         "AsteroidProspector-v0",

@@ -173,6 +173,40 @@ fn a_masked_environment_can_be_trained() {
 }
 
 #[test]
+fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("actions.json");
+    let actions = file.to_str().unwrap();
+    fs::write(&file, "[1, 0, 1]").unwrap();
+    let trace = ["trace", "CartPole-v1", "--seed", "0", "--actions", actions, "--json"];
+    let output = run(folder.path(), &trace);
+    let lines = text(&output.stdout);
+    let first = r#"{"observation":[0.013696168549358845,-0.023021329194307327,-0.04590264707803726,-0.04834723472595215]}"#;
+    assert_eq!(lines.lines().next(), Some(first));
+    assert_eq!(lines.lines().count(), 4);
+
+    // Nonsense in the file is explained, and what comes before it is still shown.
+    for (nonsense, message) in [
+        ("[1, 2]", "error: action 1: 2 is not one of 0 to 1\n"),
+        (
+            "[1, ",
+            "no list of actions: EOF while parsing a value at line 1 column 4\nhint: it holds",
+        ),
+        (r#"{"actions": []}"#, "no list of actions: invalid type: map, expected a sequence"),
+    ] {
+        fs::write(&file, nonsense).unwrap();
+        let output = run(folder.path(), &trace);
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(2));
+    }
+    check_refused(
+        &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
+        2,
+        "error: environment `CartPole-v1` has no option `sutton_barto`; did you mean `sutton_barto_reward`?",
+    );
+}
+
+#[test]
 fn bench_measures_and_enforces_its_target() {
     let folder = tempfile::tempdir().unwrap();
     let bench = |target: &str| {
