@@ -402,53 +402,41 @@ impl EnvDoor {
 
     /// Plays the episode of a state again. It must not have ended.
     fn replay(&self, payload: &[u8]) -> Result<Box<dyn Env>, EngineError> {
-        let (seed, actions) = self.read_episode(payload)?;
-        let (mut env, mut observation) = self.begin(seed);
-        let n_actions = actions.len();
-        for (index, action) in actions.iter().enumerate() {
+        let impossible = |reason: String| EngineError::ImpossibleState(reason);
+        let Some((seed, actions)) = payload.split_first_chunk::<SEED_BYTES>() else {
+            return Err(impossible(format!("an episode has a seed of {SEED_BYTES} bytes")));
+        };
+        let width = action_bytes(&self.spec.actions);
+        if !actions.len().is_multiple_of(width) {
+            let n_bytes = actions.len();
+            return Err(impossible(format!("{n_bytes} bytes are no actions of {width} each")));
+        }
+        let n_actions = actions.len() / width;
+        let (mut env, mut observation) = self.begin(u64::from_le_bytes(*seed));
+        // Read one by one, because an action takes more room than its bytes.
+        for (index, bytes) in actions.chunks_exact(width).enumerate() {
+            let action = self.read_recorded(bytes).map_err(impossible)?;
             if env.step(action.borrow(), &mut observation).is_end() {
-                return Err(if index + 1 == n_actions {
-                    EngineError::Over
-                } else {
-                    EngineError::ImpossibleState(format!(
-                        "the episode ends after {} of its {n_actions} actions",
-                        index + 1
-                    ))
+                return Err(match index + 1 {
+                    n_played if n_played == n_actions => EngineError::Over,
+                    n_played => impossible(format!(
+                        "the episode ends after {n_played} of its {n_actions} actions"
+                    )),
                 });
             }
         }
         Ok(env)
     }
 
-    fn read_episode(&self, payload: &[u8]) -> Result<(u64, Vec<AnyAction>), EngineError> {
-        let impossible = |reason: String| Err(EngineError::ImpossibleState(reason));
-        let Some((seed, actions)) = payload.split_first_chunk::<SEED_BYTES>() else {
-            return impossible(format!("an episode has a seed of {SEED_BYTES} bytes"));
-        };
-        let width = action_bytes(&self.spec.actions);
-        if !actions.len().is_multiple_of(width) {
-            return impossible(format!(
-                "{} bytes are no actions of {width} bytes each",
-                actions.len()
-            ));
-        }
-        let n_actions = actions.len() / width;
-        if n_actions > self.spec.max_steps as usize {
-            return impossible(format!(
-                "{n_actions} actions are more than the {} of the longest episode",
-                self.spec.max_steps
-            ));
-        }
-        let actions = actions.chunks_exact(width).map(|bytes| match self.spec.actions {
+    fn read_recorded(&self, bytes: &[u8]) -> Result<AnyAction, String> {
+        match self.spec.actions {
             ActionSpace::Discrete(n_actions) => {
                 let mut index = [0; 4];
-                index[..width].copy_from_slice(bytes);
+                index[..bytes.len()].copy_from_slice(bytes);
                 check_index(u32::from_le_bytes(index), n_actions).map(AnyAction::Discrete)
             }
             ActionSpace::Continuous { .. } => read_numbers(bytes),
-        });
-        let actions: Result<_, String> = actions.collect();
-        Ok((u64::from_le_bytes(*seed), actions.map_err(EngineError::ImpossibleState)?))
+        }
     }
 
     fn read_action(&self, action: &[u8]) -> Result<AnyAction, EngineError> {

@@ -23,8 +23,9 @@ enum Command {
     /// Serve the engine over gRPC: Reset, Step, StepBatch and GetCapabilities
     ///
     /// The service is `cartridge.engine.v1.Engine` and keeps no sessions: a state is bytes that
-    /// the caller holds. Without a token it listens on this machine only; there is no encryption.
-    /// Ctrl-C ends it.
+    /// the caller holds. With CARTRIDGE_TOKEN in the environment every call must carry it as
+    /// `authorization: Bearer TOKEN`; without, the engine listens on this machine only. There is no
+    /// encryption. Ctrl-C ends it.
     Serve(ServeArgs),
 }
 
@@ -36,8 +37,8 @@ struct ServeArgs {
     /// Print the address as a JSON object
     #[arg(long)]
     json: bool,
-    /// The token that every call must carry as `authorization: Bearer TOKEN`; needed beyond this machine
-    #[arg(long, hide_env_values = true, env = "CARTRIDGE_TOKEN")]
+    /// The token that every call must carry
+    #[arg(long, hide = true, env = "CARTRIDGE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
 
