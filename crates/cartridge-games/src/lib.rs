@@ -5,6 +5,7 @@
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
 //! * [`batch`]: many environments that are stepped by one call.
+//! * [`engine`]: the stateless door, by name and bytes ([`EngineContext`]).
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
@@ -26,6 +27,7 @@ pub mod batch;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;
+pub mod engine;
 pub mod env;
 pub mod game;
 pub mod mountain_car;
@@ -42,6 +44,7 @@ mod square;
 pub mod tic_tac_toe;
 
 pub use crate::batch::{EnvActions, EnvBatch};
+pub use crate::engine::{EngineContext, EngineError};
 pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
 pub use crate::game::{
     Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, random_action,

@@ -12,7 +12,7 @@ use crate::asteroid_prospector::{self, AsteroidProspector};
 use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
-use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn};
 use crate::mountain_car::{self, MountainCar};
 use crate::mountain_car_continuous::{self, MountainCarContinuous};
 use crate::nearest::nearest;
@@ -200,6 +200,21 @@ impl AnyGame {
         with_game!(self, game => game.observe(seat, out));
     }
 
+    /// Writes the board as planes relative to `seat` into `out`, which has the elements of
+    /// [`GameSpec::planes`].
+    pub fn observe_planes(&self, seat: Seat, out: &mut [f32]) {
+        with_game!(self, game => game.observe_planes(seat, out));
+    }
+
+    /// The position of the same game that `text` draws.
+    pub fn read(&self, text: &str) -> Result<Self, ParseError> {
+        match self {
+            Self::TicTacToe(_) => text.parse().map(Self::TicTacToe),
+            Self::Connect4(_) => text.parse().map(Self::Connect4),
+            Self::Othello(_) => text.parse().map(Self::Othello),
+        }
+    }
+
     /// The position as a picture.
     pub fn scene(&self) -> Scene {
         with_game!(self, game => game.scene())
@@ -241,6 +256,11 @@ fn spots_of<G: Game>(_game: &G) -> Vec<Spot> {
 
 fn name_of<G: Game>(_game: &G, action: Action) -> String {
     G::action_name(action)
+}
+
+/// What may have been meant by a word that is no cartridge's id.
+pub(crate) fn cartridge_hint(word: &str) -> String {
+    hint(word, game_ids().chain(environment_ids()), "the cartridges are")
 }
 
 fn unknown_environment(id: &str) -> RegistryError {

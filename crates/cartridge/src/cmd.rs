@@ -1,6 +1,7 @@
 //! One file per sub-command: `Args`, then `run`.
 
 pub(crate) mod bench;
+pub(crate) mod engine;
 pub(crate) mod eval;
 pub(crate) mod games;
 pub(crate) mod match_players;

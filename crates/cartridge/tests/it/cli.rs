@@ -264,6 +264,7 @@ fn help_shows_the_options() {
     let help = |args: &[&str]| text(&cartridge(args).output().unwrap().stdout);
     insta::assert_snapshot!("help", help(&["--help"]));
     insta::assert_snapshot!("help_up", help(&["up", "--help"]));
+    insta::assert_snapshot!("help_engine_serve", help(&["engine", "serve", "--help"]));
     insta::assert_snapshot!("help_train", help(&["train", "--help"]));
 }
 
