@@ -20,15 +20,18 @@
 
 pub mod asteroid_prospector;
 pub mod batch;
+pub mod bipedal_walker;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;
 pub mod env;
 pub mod game;
+pub mod lunar_lander;
 pub mod nearest;
 pub mod numpy_random;
 pub mod othello;
 pub mod registry;
+mod rigid;
 pub mod scene;
 pub mod seeds;
 mod square;

@@ -8,6 +8,8 @@
 pub struct NumpyRng {
     state: u128,
     increment: u128,
+    /// The upper half of the last 64 bits that [`Self::integers`] took, until it takes that too.
+    kept_half: Option<u32>,
 }
 
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
@@ -17,7 +19,7 @@ impl NumpyRng {
     pub fn new(seed: u64) -> Self {
         let [s0, s1, s2, s3] = seed_words(seed).map(u128::from);
         let increment = (((s2 << 64) | s3) << 1) | 1;
-        let mut rng = Self { state: 0, increment };
+        let mut rng = Self { state: 0, increment, kept_half: None };
         rng.advance();
         rng.state = rng.state.wrapping_add((s0 << 64) | s1);
         rng.advance();
@@ -39,6 +41,37 @@ impl NumpyRng {
     /// A double in `[low, high)`, as `Generator.uniform(low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.random()
+    }
+
+    /// An integer in `low..high`, as `Generator.integers(low, high)`, for up to 2^32 - 1 of them.
+    ///
+    /// It takes 32 bits at a time and keeps the other half for the next integer, whatever is drawn
+    /// in between (Lemire 2019, "Fast random integer generation in an interval").
+    ///
+    /// # Panics
+    ///
+    /// If there is no integer between the bounds, or too many.
+    pub fn integers(&mut self, low: i64, high: i64) -> i64 {
+        let n_values = u32::try_from(high - low).expect("fewer than 2^32 values");
+        assert!(n_values > 0, "no integer is in {low}..{high}");
+        if n_values == 1 {
+            return low;
+        }
+        let threshold = n_values.wrapping_neg() % n_values;
+        loop {
+            let product = u64::from(self.next_u32()) * u64::from(n_values);
+            if product as u32 >= threshold {
+                return low + (product >> 32) as i64;
+            }
+        }
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        self.kept_half.take().unwrap_or_else(|| {
+            let bits = self.next_u64();
+            self.kept_half = Some((bits >> 32) as u32);
+            bits as u32
+        })
     }
 
     fn advance(&mut self) {
@@ -127,6 +160,15 @@ mod tests {
             [0x07bddccf9b1009fe, 0x57427703c5f0b45b, 0xb9094b0b99e1a27f, 0x2b9a03bb82aca987],
             [0x2ceb59116fb27514, 0x784d3e7d390dc57c, 0xd335a7689ce43488],
         );
+    }
+
+    #[test]
+    fn integers_keep_the_other_half() {
+        let mut rng = NumpyRng::new(42);
+        let drawn = [(5, 10), (-9999, 9999), (4, 5), (0, 7)].map(|(a, b)| rng.integers(a, b));
+        assert_eq!(drawn, [5, 5478, 4, 4]);
+        assert_eq!(rng.random(), 0.8585979199113825);
+        assert_eq!([(); 5].map(|()| rng.integers(1, 4)), [2, 1, 3, 1, 1]);
     }
 
     #[test]

@@ -8,10 +8,12 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::asteroid_prospector::{self, AsteroidProspector};
+use crate::bipedal_walker::{self, BipedalWalker};
 use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
 use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::lunar_lander::{self, LunarLander};
 use crate::nearest::nearest;
 use crate::othello::Othello;
 use crate::scene::Scene;
@@ -19,7 +21,13 @@ use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 2] = [&cart_pole::SPEC, &asteroid_prospector::SPEC];
+    static ALL: [&EnvSpec; 5] = [
+        &cart_pole::SPEC,
+        &lunar_lander::SPEC,
+        &bipedal_walker::SPEC,
+        &bipedal_walker::HARDCORE_SPEC,
+        &asteroid_prospector::SPEC,
+    ];
     &ALL
 }
 
@@ -34,6 +42,22 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
         "CartPole-v1" => {
             let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;
             Ok(Box::new(CartPole::new(config)))
+        }
+        "LunarLander-v3" => {
+            let config: lunar_lander::Config =
+                parse_options(id, options, lunar_lander::Config::OPTIONS)?;
+            config
+                .check()
+                .map_err(|reason| RegistryError::BadOption { env: id.to_owned(), reason })?;
+            Ok(Box::new(LunarLander::new(config)))
+        }
+        "BipedalWalker-v3" => {
+            let config = parse_options(id, options, bipedal_walker::Config::OPTIONS)?;
+            Ok(Box::new(BipedalWalker::new(config)))
+        }
+        "BipedalWalkerHardcore-v3" => {
+            let config = parse_options(id, options, bipedal_walker::Config::OPTIONS)?;
+            Ok(Box::new(BipedalWalker::hardcore(config)))
         }
         "AsteroidProspector-v0" => {
             let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
