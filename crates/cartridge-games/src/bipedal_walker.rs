@@ -330,12 +330,7 @@ impl BipedalWalker {
     fn look(&mut self) {
         let from = self.world.body(HULL).position();
         for ray in 0..N_RAYS {
-            let angle = 1.5 * ray as f64 / 10.0;
-            let to = point([
-                f64::from(from.x) + angle.sin() * RAY_LENGTH,
-                f64::from(from.y) - angle.cos() * RAY_LENGTH,
-            ]);
-            self.lidar[ray] = self.world.cast(from, to);
+            self.lidar[ray] = self.world.cast(from, ray_end(from, ray));
         }
     }
 }
@@ -379,6 +374,15 @@ impl Env for BipedalWalker {
     fn scene(&self) -> Scene {
         scene::draw(self)
     }
+}
+
+/// How far a ray from `from` reaches.
+fn ray_end(from: Vec2, ray: usize) -> Vec2 {
+    let angle = 1.5 * ray as f64 / 10.0;
+    point([
+        f64::from(from.x) + angle.sin() * RAY_LENGTH,
+        f64::from(from.y) - angle.cos() * RAY_LENGTH,
+    ])
 }
 
 /// Rounds to the physics' precision.

@@ -9,7 +9,8 @@
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
 //! * One module per game ([`tic_tac_toe`], [`connect4`], [`othello`]) and per environment
-//!   ([`cart_pole`], [`asteroid_prospector`]).
+//!   ([`cart_pole`], [`lunar_lander`], [`bipedal_walker`], [`asteroid_prospector`]).
+//! * `rigid`: the rigid bodies of lander and walker.
 //! * `square`: the eight symmetries of a square board.
 //! * [`numpy_random`]: NumPy's random numbers, so that seeds mean what they mean in Gymnasium.
 //! * [`seeds`]: which seed an episode gets.
@@ -26,6 +27,8 @@ pub mod conformance;
 pub mod connect4;
 pub mod env;
 pub mod game;
+#[cfg(test)]
+mod golden;
 pub mod lunar_lander;
 pub mod nearest;
 pub mod numpy_random;
@@ -41,7 +44,7 @@ pub use crate::batch::{EnvActions, EnvBatch};
 pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
 pub use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, random_action};
 pub use crate::nearest::nearest;
-pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
+pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env, present_id};
 pub use crate::scene::{Paint, Scene, Shape};
 pub use crate::seeds::{Stream, episode_seed};
 

@@ -36,8 +36,21 @@ pub fn games() -> &'static [GameSpec] {
     &[TicTacToe::SPEC, Connect4::SPEC, Othello::SPEC]
 }
 
+/// The id under which an environment is kept now, and for an old id a notice that says so.
+pub fn present_id(id: &str) -> (&str, Option<String>) {
+    /// Old ids and what has taken their place.
+    const REPLACED: [(&str, &str); 1] = [("LunarLander-v2", "LunarLander-v3")];
+    match REPLACED.iter().find(|(old, _)| *old == id) {
+        Some((old, new)) => (new, Some(format!("`{old}` is out of date; this is `{new}`"))),
+        None => (id, None),
+    }
+}
+
 /// A new environment, waiting for its first reset. `options` bear Gymnasium's names.
+///
+/// An old id makes what has taken its place; [`present_id`] says so.
 pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, RegistryError> {
+    let (id, _) = present_id(id);
     match id {
         "CartPole-v1" => {
             let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;

@@ -51,17 +51,18 @@ mod tree;
 mod trigonometry;
 mod world;
 
+use std::f32::consts::PI;
+
 pub(crate) use joint::JointSpec;
 pub(crate) use math::{Vec2, vec2};
 pub(crate) use shape::{Edge, GroundShape, Polygon};
-pub(crate) use world::{BodySpec, World};
+pub(crate) use world::{Body, BodySpec, World};
 
 /// Seconds per step.
 const STEP_S: f32 = 0.02;
 const VELOCITY_ITERATIONS: usize = 180;
 const POSITION_ITERATIONS: usize = 60;
 
-const PI: f32 = 3.141_592_7;
 /// How far two things may overlap, in m, before they are pushed apart.
 const LINEAR_SLOP: f32 = 0.005;
 /// The same of joints, in radians.

@@ -1,6 +1,7 @@
 use serde_json::Map;
 
 use super::*;
+use crate::env::AnyAction;
 use crate::registry::{environments, make_env};
 
 fn batch(id: &str, n_lanes: usize) -> EnvBatch {
@@ -8,10 +9,43 @@ fn batch(id: &str, n_lanes: usize) -> EnvBatch {
     EnvBatch::new(envs, 42, Stream::Train)
 }
 
-/// A legal action that depends on lane and time alone, so that it is the same in every split.
-fn choose(mask: &[bool], lane: usize, time: usize) -> Action {
-    let legal: Vec<usize> = (0..mask.len()).filter(|&action| mask[action]).collect();
-    Action(legal[(7 * lane + 13 * time) % legal.len()])
+/// The actions of every lane of a batch.
+enum Chosen {
+    Discrete(Vec<Action>),
+    Continuous(Vec<f32>),
+}
+
+impl Chosen {
+    /// Legal actions that depend on lane and time alone, so that they are the same in every split.
+    fn new(spec: &EnvSpec, masks: &[bool], first: usize, time: usize) -> Self {
+        let masks = masks.chunks(spec.actions.size()).enumerate();
+        let actions = masks.map(|(lane, mask)| {
+            let seed = 1_000_003 * (first + lane) + time;
+            spec.actions.sample(mask, &mut fastrand::Rng::with_seed(seed as u64))
+        });
+        let (mut chosen, mut numbers) = (Vec::new(), Vec::new());
+        for action in actions {
+            match action {
+                AnyAction::Discrete(action) => chosen.push(action),
+                AnyAction::Continuous(all) => numbers.extend(all),
+            }
+        }
+        if spec.actions.is_discrete() { Self::Discrete(chosen) } else { Self::Continuous(numbers) }
+    }
+
+    fn all(&self) -> EnvActions<'_> {
+        match self {
+            Self::Discrete(actions) => EnvActions::Discrete(actions),
+            Self::Continuous(numbers) => EnvActions::Continuous(numbers),
+        }
+    }
+
+    fn of(&self, lane: usize, size: usize) -> EnvAction<'_> {
+        match self {
+            Self::Discrete(actions) => EnvAction::Discrete(actions[lane]),
+            Self::Continuous(numbers) => EnvAction::Continuous(&numbers[lane * size..][..size]),
+        }
+    }
 }
 
 /// What one lane sees, as bits, and what it earns.
@@ -19,15 +53,13 @@ type History = Vec<(Vec<u32>, u64, bool, bool, u32)>;
 
 /// Steps a batch, whose first lane has the number `first`, and returns each lane's history.
 fn histories(mut batch: EnvBatch, first: usize, n_steps: usize) -> Vec<History> {
-    let (width, n_actions) = (batch.spec().observation, batch.spec().actions.size());
+    let width = batch.spec().observation;
     let mut buffers = OwnedBuffers::new(&batch);
     let mut histories = vec![History::new(); batch.n_lanes()];
     batch.reset(&mut buffers.borrow());
     for time in 0..n_steps {
-        let masks = buffers.masks.chunks(n_actions).enumerate();
-        let actions: Vec<Action> =
-            masks.map(|(lane, mask)| choose(mask, first + lane, time)).collect();
-        batch.step(EnvActions::Discrete(&actions), &mut buffers.borrow());
+        let actions = Chosen::new(batch.spec(), &buffers.masks, first, time);
+        batch.step(actions.all(), &mut buffers.borrow());
         for (lane, history) in histories.iter_mut().enumerate() {
             let seen = &buffers.observations[lane * width..(lane + 1) * width];
             history.push((
@@ -77,11 +109,9 @@ fn a_batch_is_its_environments() {
             env.legal_actions(&mut mask);
             assert_eq!(buffers.observations[width..2 * width], seen);
             assert_eq!(buffers.masks[n_actions..2 * n_actions], mask);
-            let actions: Vec<Action> = (0..3)
-                .map(|lane| choose(&buffers.masks[lane * n_actions..][..n_actions], lane, time))
-                .collect();
-            batch.step(EnvActions::Discrete(&actions), &mut buffers.borrow());
-            let step = env.step(actions[1].into(), &mut seen);
+            let actions = Chosen::new(spec, &buffers.masks, 0, time);
+            batch.step(actions.all(), &mut buffers.borrow());
+            let step = env.step(actions.of(1, n_actions), &mut seen);
             assert_eq!((buffers.rewards[1], buffers.ticks[1]), (step.reward, step.ticks));
             assert_eq!(
                 (buffers.terminated[1], buffers.truncated[1]),

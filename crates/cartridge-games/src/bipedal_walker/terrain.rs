@@ -1,5 +1,7 @@
 //! The ground of a walk: grass, and on hardcore ground stumps, stairs and pits.
 
+use std::f64::consts::TAU;
+
 use super::{SCALE, point};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{Edge, GroundShape, Polygon, World};
@@ -148,7 +150,7 @@ fn draw_cloud(rng: &mut NumpyRng) -> [[f64; 2]; 5] {
     let x = rng.uniform(0.0, LENGTH as f64) * STEP;
     let y = super::HEIGHT * 3.0 / 4.0;
     std::array::from_fn(|corner| {
-        let angle = 3.14 * 2.0 * corner as f64 / 5.0;
+        let angle = TAU * corner as f64 / 5.0;
         [
             x + 15.0 * STEP * angle.sin() + rng.uniform(0.0, 5.0 * STEP),
             y + 5.0 * STEP * angle.cos() + rng.uniform(0.0, 5.0 * STEP),

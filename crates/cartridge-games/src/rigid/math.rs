@@ -3,9 +3,9 @@
 //! Floating-point sums depend on their order, so every expression here is written in the order of
 //! the published method, and nothing is fused.
 
+use std::f32::consts::PI;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-use super::PI;
 use super::trigonometry::sin_cos;
 
 /// A vector, or a point.

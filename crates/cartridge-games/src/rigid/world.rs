@@ -418,11 +418,6 @@ impl World {
         true
     }
 
-    /// What was prepared, for the iterations.
-    pub(crate) fn island_mut(&mut self) -> &mut Island {
-        &mut self.island
-    }
-
     /// Takes the result of the iterations back.
     pub(crate) fn finish(&mut self) {
         for constraint in &self.island.contacts {
