@@ -35,19 +35,15 @@ pub(super) fn draw(env: &BipedalWalker) -> Scene {
 
 fn sky(terrain: &Terrain, [left, bottom, right, _]: [f32; 4], shapes: &mut Vec<Shape>) {
     // Clouds are far away: they move half as fast as the ground, and hardly up and down.
-    let shift = left / 2.0;
+    let (shift, base) = (left / 2.0, bottom * 0.8 + 6.8);
     for cloud in &terrain.clouds {
-        let lift = bottom * 0.8;
-        let points = cloud.map(|[x, y]| [x as f32 + shift, y as f32 - 2.4 + lift]);
-        let [first, last] =
-            [f32::min, f32::max].map(|of| points.iter().map(|[x, _]| *x).reduce(of).unwrap_or(0.0));
-        if last > left - MARGIN && first < right + MARGIN {
-            shapes.push(Shape::Polygon {
-                points: points.to_vec(),
-                fill: None,
-                stroke: Some(Paint::SceneGround),
-                width: THIN,
-            });
+        let [x0, y0] = cloud.iter().fold([0.0; 2], |[x, y], point| [x + point[0], y + point[1]]);
+        let (x0, y0) = (x0 / 5.0, y0 / 5.0);
+        let center = [x0 as f32 + shift, base + 0.3 * (y0 - 10.0) as f32];
+        if left - MARGIN < center[0] && center[0] < right + MARGIN {
+            let near = |[x, y]: [f64; 2]| [0.22 * (x - x0) as f32, 0.14 * (y - y0) as f32];
+            let corners = cloud.map(near).map(|[x, y]| [center[0] + x, center[1] + y]);
+            shapes.push(Shape::area(corners, Paint::SceneGround));
         }
     }
 }
@@ -55,6 +51,13 @@ fn sky(terrain: &Terrain, [left, bottom, right, _]: [f32; 4], shapes: &mut Vec<S
 fn ground(terrain: &Terrain, [left, bottom, right, _]: [f32; 4], shapes: &mut Vec<Shape>) {
     let (left, right) = (left - MARGIN, right + MARGIN);
     let is_near = |x: f32| left <= x && x <= right;
+    let points = terrain.points.iter().map(|&[x, y]| [x as f32, y as f32]);
+    let line: Vec<[f32; 2]> = points.filter(|[x, _]| is_near(*x)).collect();
+    if let [[first, _], .., [last, _]] = line[..] {
+        let below = [[last, bottom - MARGIN], [first, bottom - MARGIN]];
+        shapes.push(Shape::area(line.iter().copied().chain(below), Paint::SceneGround));
+        shapes.push(Shape::line(line, Paint::SceneEdge, THIN));
+    }
     let blocks = terrain.blocks.iter().map(|block| block.map(|[x, y]| [x as f32, y as f32]));
     for block in blocks.filter(|block| block.iter().any(|[x, _]| is_near(*x))) {
         shapes.push(Shape::Polygon {
@@ -63,13 +66,6 @@ fn ground(terrain: &Terrain, [left, bottom, right, _]: [f32; 4], shapes: &mut Ve
             stroke: Some(Paint::SceneEdge),
             width: THIN,
         });
-    }
-    let points = terrain.points.iter().map(|&[x, y]| [x as f32, y as f32]);
-    let line: Vec<[f32; 2]> = points.filter(|[x, _]| is_near(*x)).collect();
-    if let [[first, _], .., [last, _]] = line[..] {
-        let below = [[last, bottom - MARGIN], [first, bottom - MARGIN]];
-        shapes.push(Shape::area(line.iter().copied().chain(below), Paint::SceneGround));
-        shapes.push(Shape::line(line, Paint::SceneEdge, THIN));
     }
     let height_at = |x: f64| terrain.points.get((x / STEP) as usize).map_or(0.0, |point| point[1]);
     for (x, paint) in [(3.0 * STEP, Paint::SceneWarm), (END, Paint::SceneLive)] {

@@ -4,7 +4,8 @@ use super::{HEIGHT, HULL, LANDER, LEG_HEIGHT, LEGS, LunarLander, N_CHUNKS, SCALE
 use crate::rigid::{Body, vec2};
 use crate::scene::{Paint, Scene, Shape};
 
-const VIEW: [f32; 4] = [0.0, 0.0, WIDTH as f32, HEIGHT as f32];
+/// The lander starts at the height of the world; a little more shows all of it.
+const VIEW: [f32; 4] = [0.0, 0.0, WIDTH as f32, HEIGHT as f32 + 0.9];
 /// How far the ground reaches beyond the view.
 const MARGIN: f32 = 16.0;
 const THIN: f32 = 0.05;
