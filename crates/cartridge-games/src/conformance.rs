@@ -5,8 +5,11 @@ mod door;
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use crate::env::{AnyAction, Env, EnvSpec, Step};
 use crate::game::{Action, Game, Seat, Turn, Urgent, random_action};
+use crate::registry::make_env;
 use crate::scene::{Scene, Shape};
 
 /// Plays one random game from `seed` and asserts every promise that [`Game`] makes, and that the
@@ -100,11 +103,13 @@ pub fn scores<G: Game>(game: &G) -> Vec<f32> {
 /// Plays two random episodes, the first from `seed` and the second without one, and asserts
 /// every promise that [`Env`] makes, and that the engine's door leads to the same episodes.
 #[track_caller]
-pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
+pub fn check_env(id: &str, options: &Value, seed: u64) {
+    let options = options.as_object().expect("options have names");
+    door::check_env(id, options, seed);
+    let make = || make_env(id, options).expect("it is in the registry");
     let (mut env, mut again) = (make(), make());
     let spec = env.spec();
     check_env_spec(spec);
-    door::check_env(spec, seed);
     let mut rng = fastrand::Rng::with_seed(seed);
     for reset_seed in [Some(seed), None] {
         let (mut seen, mut seen_again) = (blank(spec), blank(spec));

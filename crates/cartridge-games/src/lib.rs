@@ -11,7 +11,8 @@
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
 //! * One module per game ([`tic_tac_toe`], [`connect4`], [`othello`]) and per environment
 //!   ([`cart_pole`], [`acrobot`], [`mountain_car`], [`mountain_car_continuous`], [`pendulum`],
-//!   [`asteroid_prospector`]).
+//!   [`lunar_lander`], [`bipedal_walker`], [`asteroid_prospector`]).
+//! * `rigid`: the rigid bodies of lander and walker.
 //! * `square`: the eight symmetries of a square board.
 //! * [`numpy_random`] and [`numpy_math`]: NumPy's random numbers and its arithmetic, so that
 //!   seeds and steps mean what they mean in Gymnasium.
@@ -24,12 +25,16 @@
 pub mod acrobot;
 pub mod asteroid_prospector;
 pub mod batch;
+pub mod bipedal_walker;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;
 pub mod engine;
 pub mod env;
 pub mod game;
+#[cfg(test)]
+mod golden;
+pub mod lunar_lander;
 pub mod mountain_car;
 pub mod mountain_car_continuous;
 pub mod nearest;
@@ -38,6 +43,7 @@ pub mod numpy_random;
 pub mod othello;
 pub mod pendulum;
 pub mod registry;
+mod rigid;
 pub mod scene;
 pub mod seeds;
 mod square;
@@ -50,7 +56,7 @@ pub use crate::game::{
     Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, random_action,
 };
 pub use crate::nearest::nearest;
-pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env};
+pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env, present_id};
 pub use crate::scene::{Paint, Scene, Shape};
 pub use crate::seeds::{Stream, episode_seed};
 

@@ -9,7 +9,7 @@ use cartridge_run::opponent::Opponent;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{say, say_json};
+use super::{parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// List the board games and the environments, or show one
@@ -27,6 +27,7 @@ enum Command {
     /// Show one: its facts, its spaces, its options, and with whom or what it is played
     Show {
         /// Id of the game or environment
+        #[arg(value_parser = parse_id)]
         id: String,
     },
 }
