@@ -100,11 +100,11 @@ pub fn scores<G: Game>(game: &G) -> Vec<f32> {
 /// Plays two random episodes, the first from `seed` and the second without one, and asserts
 /// every promise that [`Env`] makes, and that the engine's door leads to the same episodes.
 #[track_caller]
-pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
+pub fn check_env(make: &'static (dyn Fn() -> Box<dyn Env> + Sync), seed: u64) {
     let (mut env, mut again) = (make(), make());
     let spec = env.spec();
     check_env_spec(spec);
-    door::check_env(spec, seed);
+    door::check_env(make, seed);
     let mut rng = fastrand::Rng::with_seed(seed);
     for reset_seed in [Some(seed), None] {
         let (mut seen, mut seen_again) = (blank(spec), blank(spec));

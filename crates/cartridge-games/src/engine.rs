@@ -28,6 +28,7 @@ mod error;
 mod live;
 pub mod state;
 
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
@@ -172,6 +173,11 @@ impl EngineContext {
             return Err(EngineError::UnknownCartridge { id: id.to_owned(), hint });
         };
         Ok(Self { door })
+    }
+
+    /// The environments that `make` makes, for checks of one that has options.
+    pub(crate) fn of_env(make: &'static MakeEnv) -> Self {
+        Self { door: Door::Env(EnvDoor::of(Maker(Box::new(make)), &Map::new())) }
     }
 
     /// Begins a game or an episode. The seed decides everything that is left to chance.
@@ -337,11 +343,22 @@ impl GameDoor {
 #[derive(Debug)]
 struct EnvDoor {
     spec: &'static EnvSpec,
-    options: Map<String, Value>,
+    make: Maker,
     seal: Seal,
     /// The environments that were stepped last. The lock is held to take one out and to put one
     /// in, and never while one steps, so that threads share what is kept and not each other's time.
     live: Mutex<LiveEnvs>,
+}
+
+/// Makes environments that are all alike.
+pub(crate) type MakeEnv = dyn Fn() -> Box<dyn Env> + Sync;
+
+struct Maker(Box<dyn Fn() -> Box<dyn Env> + Send + Sync>);
+
+impl fmt::Debug for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Maker")
+    }
 }
 
 /// The bytes of a payload before its actions: the reset seed.
@@ -349,14 +366,19 @@ const SEED_BYTES: usize = 8;
 
 impl EnvDoor {
     fn new(id: &str, options: &Map<String, Value>) -> Result<Self, EngineError> {
-        let made = make_env(id, options);
-        let spec = made.map_err(|error| EngineError::BadOptions(error.to_string()))?.spec();
+        make_env(id, options).map_err(|error| EngineError::BadOptions(error.to_string()))?;
+        let (id, given) = (id.to_owned(), options.clone());
+        let make = move || make_env(&id, &given).expect("they made one before");
+        Ok(Self::of(Maker(Box::new(make)), options))
+    }
+
+    fn of(make: Maker, options: &Map<String, Value>) -> Self {
+        let spec = (make.0)().spec();
         let max_payload_bytes = SEED_BYTES + spec.max_steps as usize * action_bytes(&spec.actions);
         let seal = Seal::new(spec.id, spec.version, options, max_payload_bytes);
         // Two batches of the preferred size.
         let capacity = 2 * preferred_batch(element_bytes(spec, &seal));
-        let live = Mutex::new(LiveEnvs::new(capacity));
-        Ok(Self { spec, options: options.clone(), seal, live })
+        Self { spec, make, seal, live: Mutex::new(LiveEnvs::new(capacity)) }
     }
 
     fn reset(&self, seed: u64, hint: &[u8]) -> Result<View, EngineError> {
@@ -457,7 +479,7 @@ impl EnvDoor {
 
     /// A fresh world after its reset, and what is seen in it.
     fn begin(&self, seed: u64) -> (Box<dyn Env>, Vec<f32>) {
-        let mut env = make_env(self.spec.id, &self.options).expect("they made one before");
+        let mut env = (self.make.0)();
         let mut observation = vec![0.0; self.spec.observation];
         env.reset(Some(seed), &mut observation);
         (env, observation)

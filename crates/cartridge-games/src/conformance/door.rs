@@ -1,19 +1,17 @@
 //! What the engine's door promises of every cartridge: the same play as without it, from bytes
 //! alone, and a plain refusal of any others.
 
-use serde_json::Map;
-
 use super::{bits, blank, legal, observe, planes, scores};
 use crate::engine::state::reseal;
-use crate::engine::{EngineContext, EngineError, Transition, View};
-use crate::env::{AnyAction, EnvSpec};
+use crate::engine::{EngineContext, EngineError, MakeEnv, Transition, View};
+use crate::env::AnyAction;
 use crate::game::{Action, Game, Seat, Turn};
-use crate::registry::make_env;
 
 /// Plays one random game through the door beside the game itself.
 #[track_caller]
 pub(super) fn check_game<G: Game>(seed: u64) {
-    let engine = EngineContext::new(G::SPEC.id).expect("the game is in the registry");
+    let open = || EngineContext::new(G::SPEC.id).expect("the game is in the registry");
+    let engine = open();
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut game = G::start(&mut fastrand::Rng::with_seed(seed));
     let mut view = engine.reset(seed, b"").expect("a game starts without a hint");
@@ -35,7 +33,8 @@ pub(super) fn check_game<G: Game>(seed: u64) {
             assert!(matches!(step, Err(EngineError::IllegalAction { .. })), "the mask is right");
         }
         let action = legal[rng.usize(..legal.len())];
-        let transition = check_step(&engine, &view.state, &(action.0 as u32).to_le_bytes());
+        let transition =
+            check_step(&engine, &open(), &view.state, &(action.0 as u32).to_le_bytes());
         game.apply(action);
         assert_eq!(transition.terminated, game.turn() == Turn::Over, "the end is the end");
         assert!(!transition.truncated, "a game has no time limit");
@@ -53,12 +52,14 @@ pub(super) fn check_game<G: Game>(seed: u64) {
 
 /// Plays the beginning of a random episode through the door beside the environment itself.
 #[track_caller]
-pub(super) fn check_env(spec: &'static EnvSpec, seed: u64) {
+pub(super) fn check_env(make: &'static MakeEnv, seed: u64) {
     // A state holds the episode so far, so that the cost of all steps grows with its square.
     const N_STEPS: usize = 200;
-    let engine = EngineContext::new(spec.id).expect("the environment is in the registry");
+    let open = || EngineContext::of_env(make);
+    let engine = open();
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut env = make_env(spec.id, &Map::new()).expect("so is its maker");
+    let mut env = make();
+    let spec = env.spec();
     let mut seen = blank(spec);
     env.reset(Some(seed), &mut seen);
     let mut view = engine.reset(seed, b"").expect("an episode starts without a hint");
@@ -87,7 +88,7 @@ pub(super) fn check_env(spec: &'static EnvSpec, seed: u64) {
             break;
         }
         let transition = if index % 50 == 0 {
-            check_step(&engine, &view.state, &bytes)
+            check_step(&engine, &open(), &view.state, &bytes)
         } else {
             engine.step(&view.state, &bytes).expect("a state can be stepped")
         };
@@ -115,12 +116,16 @@ pub(super) fn check_env(spec: &'static EnvSpec, seed: u64) {
 
 /// Takes a step in every way there is, which must be the same.
 #[track_caller]
-fn check_step(engine: &EngineContext, state: &[u8], action: &[u8]) -> Transition {
+fn check_step(
+    engine: &EngineContext,
+    fresh: &EngineContext,
+    state: &[u8],
+    action: &[u8],
+) -> Transition {
     let capabilities = engine.capabilities();
     assert!(state.len() <= capabilities.max_state_bytes, "states are as long as was said");
     let transition = engine.step(state, action).expect("a state can be stepped");
     assert_eq!(engine.step(state, action).as_ref(), Ok(&transition), "a step leaves no trace");
-    let fresh = EngineContext::new(capabilities.id).expect("there is one already");
     assert_eq!(fresh.step(state, action).as_ref(), Ok(&transition), "a state says everything");
     let items = [(state, action), (b"garbage", action), (state, b"?"), (state, action)];
     let [first, garbage, no_action, last] = &engine.step_batch(items)[..] else {
