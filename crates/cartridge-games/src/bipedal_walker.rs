@@ -59,7 +59,7 @@ mod terrain;
 use serde::Deserialize;
 
 use self::terrain::Terrain;
-use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, JointSpec, Polygon, Vec2, World, vec2};
 use crate::scene::Scene;
@@ -133,6 +133,7 @@ pub struct BipedalWalker {
     config: Config,
     rng: NumpyRng,
     world: World,
+    action: [f32; 4],
     terrain: Terrain,
     is_foot_down: [bool; 2],
     is_fallen: bool,
@@ -191,6 +192,7 @@ impl BipedalWalker {
             config,
             rng: NumpyRng::new(0),
             world: new_world(),
+            action: [0.0; 4],
             terrain: Terrain::default(),
             is_foot_down: [false; 2],
             is_fallen: false,
@@ -264,8 +266,9 @@ impl BipedalWalker {
         }
     }
 
-    /// Drives the motors. What remains of the step is the world's, and then [`Self::end_step`].
-    fn begin_step(&mut self, action: [f32; 4]) {
+    /// Drives the motors.
+    fn act(&mut self, action: [f32; 4]) {
+        self.action = action;
         for (joint, number) in action.into_iter().enumerate() {
             let direction = if number == 0.0 { 0.0 } else { number.signum() };
             let torque = MAX_TORQUE * number.abs().clamp(0.0, 1.0);
@@ -274,7 +277,7 @@ impl BipedalWalker {
     }
 
     /// Sees what the world has done.
-    fn end_step(&mut self, action: [f32; 4], observation: &mut [f32]) -> Step {
+    fn observe(&mut self, observation: &mut [f32]) -> Step {
         for touch in self.world.touches() {
             match touch.body {
                 HULL => self.is_fallen |= touch.is_begin,
@@ -309,7 +312,7 @@ impl BipedalWalker {
         let potential = 130.0 * x / SCALE - 5.0 * angle.abs();
         let mut reward = self.potential.map_or(0.0, |before| potential - before) as f32;
         self.potential = Some(potential);
-        for number in action {
+        for number in self.action {
             reward -= TORQUE_COST * number.abs().clamp(0.0, 1.0);
         }
         let mut terminated = false;
@@ -356,23 +359,44 @@ impl Env for BipedalWalker {
         self.potential = None;
         self.build();
         // What is seen first is what is seen after one step without torque.
-        self.begin_step([0.0; 4]);
+        self.act([0.0; 4]);
         self.world.step();
-        self.end_step([0.0; 4], observation);
+        self.observe(observation);
         self.n_steps = 0;
         self.is_over = false;
     }
 
     fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
-        assert!(!self.is_over, "the episode has ended; reset first");
-        let action = action.numbers().try_into().expect("four numbers");
         self.begin_step(action);
-        self.world.step();
-        self.end_step(action, observation)
+        if let Some(island) = self.island() {
+            island.solve();
+        }
+        self.end_step(observation)
+    }
+
+    fn mechanism(&mut self) -> Option<&mut dyn Mechanism> {
+        Some(self)
     }
 
     fn scene(&self) -> Scene {
         scene::draw(self)
+    }
+}
+
+impl Mechanism for BipedalWalker {
+    fn begin_step(&mut self, action: EnvAction<'_>) {
+        assert!(!self.is_over, "the episode has ended; reset first");
+        self.act(action.numbers().try_into().expect("four numbers"));
+        self.world.begin_step();
+    }
+
+    fn island(&mut self) -> Option<&mut Island> {
+        self.world.island()
+    }
+
+    fn end_step(&mut self, observation: &mut [f32]) -> Step {
+        self.world.end_step();
+        self.observe(observation)
     }
 }
 

@@ -11,7 +11,8 @@
 //! * [`world`]: bodies, joints and ground; finds pairs and contacts, prepares an island, takes its
 //!   result back, and sees to bodies that would pass through the ground.
 //! * [`tree`]: which rectangles overlap. [`manifold`]: where two shapes touch.
-//! * [`island`]: the iterations over flat arrays, with [`joint`] and [`contact`].
+//! * [`island`]: the iterations over flat arrays, with [`joint`] and [`contact`]; [`lanes`] does
+//!   them for many worlds at once.
 //! * [`time_of_impact`], on [`distance`]: when two shapes meet.
 //! * [`shape`], [`math`], [`trigonometry`]: what the others are made of.
 //!
@@ -43,6 +44,7 @@ mod contact;
 mod distance;
 mod island;
 mod joint;
+mod lanes;
 mod manifold;
 mod math;
 mod shape;
@@ -53,7 +55,9 @@ mod world;
 
 use std::f32::consts::PI;
 
+pub use island::Island;
 pub(crate) use joint::JointSpec;
+pub(crate) use lanes::{LaneIsland, N_LANES};
 pub(crate) use math::{Vec2, vec2};
 pub(crate) use shape::{Edge, GroundShape, Polygon};
 pub(crate) use world::{Body, BodySpec, World};

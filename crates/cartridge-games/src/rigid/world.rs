@@ -39,6 +39,8 @@ pub(crate) struct World {
     rate_before: f32,
     touches: Vec<Touch>,
     island: Island,
+    /// Whether the island is that of the step in progress; not so when everything sleeps.
+    is_prepared: bool,
     impact_contacts: Vec<ContactConstraint>,
 }
 
@@ -223,6 +225,7 @@ impl World {
             rate_before: 0.0,
             touches: Vec::new(),
             island: Island::default(),
+            is_prepared: false,
             impact_contacts: Vec::new(),
         }
     }
@@ -349,17 +352,39 @@ impl World {
 
     /// Goes on by one step.
     pub(crate) fn step(&mut self) {
-        self.collide();
-        if self.prepare() {
-            self.island.solve();
-            self.finish();
+        self.begin_step();
+        if let Some(island) = self.island() {
+            island.solve();
         }
-        self.solve_impacts();
         self.end_step();
     }
 
+    /// The first part of a step: finds contacts and prepares the iterations.
+    pub(crate) fn begin_step(&mut self) {
+        self.collide();
+        self.is_prepared = self.prepare();
+    }
+
+    /// The second part of a step is to solve this, if something is awake.
+    pub(crate) fn island(&mut self) -> Option<&mut Island> {
+        self.is_prepared.then_some(&mut self.island)
+    }
+
+    /// The last part of a step: takes the result of the iterations back.
+    pub(crate) fn end_step(&mut self) {
+        if self.is_prepared {
+            self.finish();
+        }
+        self.solve_impacts();
+        self.rate_before = 1.0 / STEP_S;
+        for body in &mut self.bodies {
+            body.force = Vec2::ZERO;
+            body.torque = 0.0;
+        }
+    }
+
     /// Finds pairs that are new or no longer near, and where the others touch.
-    pub(crate) fn collide(&mut self) {
+    fn collide(&mut self) {
         self.touches.clear();
         self.find_pairs();
         for index in (0..self.contacts.len()).rev() {
@@ -380,7 +405,7 @@ impl World {
     }
 
     /// Gathers what the iterations need; false when everything sleeps.
-    pub(crate) fn prepare(&mut self) -> bool {
+    fn prepare(&mut self) -> bool {
         if !self.bodies.iter().any(Body::is_awake) {
             return false;
         }
@@ -419,7 +444,7 @@ impl World {
     }
 
     /// Takes the result of the iterations back.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         for constraint in &self.island.contacts {
             let points = &mut self.contacts[constraint.contact].manifold.points;
             for (point, solved) in points.iter_mut().zip(&constraint.points[..constraint.n_points])
@@ -439,14 +464,6 @@ impl World {
             self.follow(number);
         }
         self.find_pairs();
-    }
-
-    fn end_step(&mut self) {
-        self.rate_before = 1.0 / STEP_S;
-        for body in &mut self.bodies {
-            body.force = Vec2::ZERO;
-            body.torque = 0.0;
-        }
     }
 
     /// Puts everything to sleep when all of it has been still for long enough.
@@ -538,7 +555,7 @@ impl World {
 
     /// Finds bodies that would pass through ground, the earliest first, takes them back to where
     /// they meet it, and lets them go on from there for the rest of the step.
-    pub(crate) fn solve_impacts(&mut self) {
+    fn solve_impacts(&mut self) {
         self.ground_times.fill(0.0);
         for body in &mut self.bodies {
             body.sweep.time_before = 0.0;
