@@ -130,7 +130,6 @@ impl Config {
 #[derive(Clone, Debug)]
 pub struct BipedalWalker {
     spec: &'static EnvSpec,
-    config: Config,
     rng: NumpyRng,
     world: World,
     action: [f32; 4],
@@ -143,6 +142,8 @@ pub struct BipedalWalker {
     is_over: bool,
 }
 
+/// m/s².
+const GRAVITY: Vec2 = vec2(0.0, -10.0);
 const FRAMES_PER_SECOND: f64 = 50.0;
 /// Pixels per m in Gymnasium, where shapes are given in pixels.
 const SCALE: f64 = 30.0;
@@ -189,9 +190,8 @@ impl BipedalWalker {
     fn with_spec(spec: &'static EnvSpec, config: Config) -> Self {
         Self {
             spec,
-            config,
             rng: NumpyRng::new(0),
-            world: new_world(),
+            world: if config.keep_world { World::kept(GRAVITY) } else { World::new(GRAVITY) },
             action: [0.0; 4],
             terrain: Terrain::default(),
             is_foot_down: [false; 2],
@@ -209,11 +209,7 @@ impl BipedalWalker {
 
     /// Draws the terrain and builds the world: ground, hull and legs.
     fn build(&mut self) {
-        if self.config.keep_world {
-            self.world.clear();
-        } else {
-            self.world = new_world();
-        }
+        self.world.clear();
         let is_hardcore = self.is_hardcore();
         self.terrain = Terrain::draw(&mut self.rng, is_hardcore);
         self.terrain.build(&mut self.world);
@@ -340,10 +336,6 @@ impl BipedalWalker {
 
 /// m.
 const START_Y: f64 = terrain::HEIGHT + 2.0 * LEG_HEIGHT;
-
-fn new_world() -> World {
-    World::new(vec2(0.0, -10.0))
-}
 
 impl Env for BipedalWalker {
     fn spec(&self) -> &'static EnvSpec {

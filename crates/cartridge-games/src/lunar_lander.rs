@@ -196,7 +196,7 @@ impl LunarLander {
         Self {
             config,
             rng: NumpyRng::new(0),
-            world: World::new(Vec2::ZERO),
+            world: World::new(vec2(0.0, config.gravity as f32)),
             terrain: [[0.0; 2]; N_CHUNKS],
             wind: None,
             is_leg_down: [false; 2],
@@ -212,13 +212,13 @@ impl LunarLander {
     fn build(&mut self) {
         let heights = [(); N_CHUNKS + 1].map(|()| self.rng.uniform(0.0, HEIGHT / 2.0));
         self.terrain = terrain(heights);
-        self.world = World::new(vec2(0.0, self.config.gravity as f32));
+        self.world.clear();
         let moon = self.world.add_part();
         let base = [vec2(0.0, 0.0), point([WIDTH, 0.0])];
-        self.world.add_piece(moon, GroundShape::Edge(Edge { ends: base }), 0.2);
+        self.world.add_piece(moon, GroundShape::Edge(Edge::new(base)), 0.2);
         for pair in self.terrain.windows(2) {
             let ends = [point(pair[0]), point(pair[1])];
-            self.world.add_piece(moon, GroundShape::Edge(Edge { ends }), 0.1);
+            self.world.add_piece(moon, GroundShape::Edge(Edge::new(ends)), 0.1);
         }
 
         let start = [WIDTH / 2.0, HEIGHT];

@@ -245,12 +245,14 @@ impl LaneIsland {
 
     /// What [`Island::solve`] does, in every lane.
     pub(crate) fn solve(&mut self) {
-        for contact in
-            self.contacts.iter_mut().zip(&self.n_contacts).flat_map(|(all, &n)| &mut all[..n])
-        {
-            contact.count_points();
+        self.solve_with(Level::detect());
+    }
+
+    fn solve_with(&mut self, level: Level) {
+        for (contacts, &n) in self.contacts.iter_mut().zip(&self.n_contacts) {
+            contacts[..n].iter_mut().for_each(LaneContact::count_points);
         }
-        Level::detect().solve(self);
+        level.solve(self);
     }
 
     #[inline(always)]
@@ -788,9 +790,9 @@ impl LaneSurface {
     }
 }
 
-/// The instruction sets for which the iterations are compiled.
+/// An instruction set for which the iterations are compiled. Only a detected one can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
+enum Level {
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -801,19 +803,30 @@ pub(crate) enum Level {
 impl Level {
     /// The best instruction set of this processor.
     fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512dq")
-            {
-                return Self::Avx512;
+        Self::available().last().expect("the baseline is always there")
+    }
+
+    /// Every instruction set of this processor, the best last.
+    fn available() -> impl Iterator<Item = Self> {
+        const ALL: &[Level] = &[
+            Level::Baseline,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512,
+        ];
+        ALL.iter().copied().filter(|level| match level {
+            Self::Baseline => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq")
             }
-            if is_x86_feature_detected!("avx2") {
-                return Self::Avx2;
-            }
-        }
-        Self::Baseline
+        })
     }
 
     fn solve(self, island: &mut LaneIsland) {
