@@ -1,6 +1,6 @@
 //! Solves the islands of a batch of mechanisms, many at a time.
 
-use super::Lane;
+use super::{Island, Lane};
 use crate::rigid::{LaneIsland, N_LANES};
 
 /// What is kept from step to step, so that nothing is allocated.
@@ -9,6 +9,8 @@ pub(super) struct Together {
     islands: LaneIsland,
     /// The signature of each lane's island, and the lane.
     order: Vec<(u32, u32)>,
+    /// Lanes whose positions are not settled yet.
+    unsettled: Vec<(u32, u32)>,
 }
 
 /// Fewer than this many lanes are solved faster one by one.
@@ -27,24 +29,39 @@ impl Together {
             }
         }
         self.order.sort_unstable();
+        self.unsettled.clear();
         for group in self.order.chunks(N_LANES) {
-            let islands = &mut self.islands;
-            let solve_alone = group.len() < MIN_LANES;
-            islands.clear();
-            for &(_, number) in group {
-                if let Some(island) = lanes[number as usize].island() {
-                    if solve_alone { island.solve() } else { islands.load(island) }
-                }
+            if group.len() < MIN_LANES {
+                each(group, lanes, |_, island| island.start());
+            } else {
+                self.islands.clear();
+                each(group, lanes, |_, island| self.islands.load(island));
+                self.islands.start();
+                each(group, lanes, |place, island| self.islands.store(place, island));
             }
-            if solve_alone {
-                continue;
-            }
-            islands.solve();
-            for (place, &(_, number)) in group.iter().enumerate() {
-                if let Some(island) = lanes[number as usize].island() {
-                    islands.store(place, island);
+            each(group, lanes, |place, island| {
+                if !island.is_settled {
+                    self.unsettled.push(group[place]);
                 }
+            });
+        }
+        for group in self.unsettled.chunks(N_LANES) {
+            if group.len() < MIN_LANES {
+                each(group, lanes, |_, island| island.settle());
+            } else {
+                self.islands.clear();
+                each(group, lanes, |_, island| self.islands.load(island));
+                self.islands.settle();
+                each(group, lanes, |place, island| self.islands.store(place, island));
             }
         }
+    }
+}
+
+/// Does something with the island of each lane of a group, which all have one.
+fn each(group: &[(u32, u32)], lanes: &mut [Lane], mut visit: impl FnMut(usize, &mut Island)) {
+    for (place, &(_, number)) in group.iter().enumerate() {
+        let island = lanes[number as usize].island();
+        visit(place, island.expect("a lane in a group has an island"));
     }
 }

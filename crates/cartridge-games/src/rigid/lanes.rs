@@ -4,7 +4,7 @@
 //! other, so a single world leaves most of a processor idle. Worlds do not depend on each other:
 //! here every number is an array with one element per world, and every loop runs over the lanes,
 //! which the compiler turns into vector instructions. Each lane does the same operations in the
-//! same order as [`Island::solve`], so the bits are the same whatever the instruction set; where
+//! same order as [`Island`], so the bits are the same whatever the instruction set; where
 //! worlds differ in what touches and which limits hold, both ways are computed and one is taken.
 //!
 //! Contacts of different bodies do not depend on each other, so they are sorted by body.
@@ -15,7 +15,7 @@
 )]
 
 use super::contact::{ContactConstraint, ContactPoint, Surface};
-use super::island::{BodyState, Island};
+use super::island::{BodyState, FIRST_ITERATIONS, Island};
 use super::joint::{JointConstraint, Limit};
 use super::manifold::Face;
 use super::math::{Vec2, clamp, max, min, spin, vec2};
@@ -243,20 +243,36 @@ impl LaneIsland {
         island.is_settled = self.is_settled[lane];
     }
 
-    /// What [`Island::solve`] does, in every lane.
-    pub(crate) fn solve(&mut self) {
-        self.solve_with(Level::detect());
+    /// What [`Island::start`] does, in every lane.
+    pub(crate) fn start(&mut self) {
+        self.run(Level::detect(), Part::Start);
     }
 
-    fn solve_with(&mut self, level: Level) {
+    /// What [`Island::settle`] does, in every lane.
+    pub(crate) fn settle(&mut self) {
+        self.run(Level::detect(), Part::Settle);
+    }
+
+    fn run(&mut self, level: Level, part: Part) {
         for (contacts, &n) in self.contacts.iter_mut().zip(&self.n_contacts) {
             contacts[..n].iter_mut().for_each(LaneContact::count_points);
         }
-        level.solve(self);
+        level.run(self, part);
     }
 
     #[inline(always)]
-    fn solve_here(&mut self) {
+    fn run_here(&mut self, part: Part) {
+        match part {
+            Part::Start => {
+                self.solve_velocities();
+                self.solve_positions(FIRST_ITERATIONS);
+            }
+            Part::Settle => self.solve_positions(POSITION_ITERATIONS - FIRST_ITERATIONS),
+        }
+    }
+
+    #[inline(always)]
+    fn solve_velocities(&mut self) {
         for _ in 0..VELOCITY_ITERATIONS {
             for joint in &mut self.joints {
                 let [a, b] =
@@ -282,10 +298,14 @@ impl LaneIsland {
         for body in &mut self.bodies {
             body.integrate(STEP_S);
         }
+    }
+
+    #[inline(always)]
+    fn solve_positions(&mut self, n_iterations: usize) {
         self.is_settled = [false; N_LANES];
         let mut is_active: Mask = std::array::from_fn(|lane| mask(lane < self.n_lanes));
-        for _ in 0..POSITION_ITERATIONS {
-            let is_good = self.solve_positions(&is_active);
+        for _ in 0..n_iterations {
+            let is_good = self.solve_positions_once(&is_active);
             for lane in 0..N_LANES {
                 let is_done = is_active[lane] & is_good[lane];
                 self.is_settled[lane] |= is_done != 0;
@@ -299,7 +319,7 @@ impl LaneIsland {
 
     /// Corrects the positions of active lanes once; returns where they were good enough before.
     #[inline(always)]
-    fn solve_positions(&mut self, is_active: &Mask) -> Mask {
+    fn solve_positions_once(&mut self, is_active: &Mask) -> Mask {
         let mut least = ZERO;
         for ((body, contacts), &n) in
             self.bodies.iter_mut().zip(&self.contacts).zip(&self.n_contacts)
@@ -790,6 +810,13 @@ impl LaneSurface {
     }
 }
 
+/// What is done to an island.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Start,
+    Settle,
+}
+
 /// An instruction set for which the iterations are compiled. Only a detected one can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
@@ -829,25 +856,25 @@ impl Level {
         })
     }
 
-    fn solve(self, island: &mut LaneIsland) {
+    fn run(self, island: &mut LaneIsland, part: Part) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
-        fn avx2(island: &mut LaneIsland) {
-            island.solve_here();
+        fn avx2(island: &mut LaneIsland, part: Part) {
+            island.run_here(part);
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,avx512f,avx512vl,avx512dq")]
-        fn avx512(island: &mut LaneIsland) {
-            island.solve_here();
+        fn avx512(island: &mut LaneIsland, part: Part) {
+            island.run_here(part);
         }
         match self {
-            Self::Baseline => island.solve_here(),
+            Self::Baseline => island.run_here(part),
             // SAFETY: a level other than the baseline exists only where it was detected.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { avx2(island) },
+            Self::Avx2 => unsafe { avx2(island, part) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { avx512(island) },
+            Self::Avx512 => unsafe { avx512(island, part) },
         }
     }
 }

@@ -98,19 +98,24 @@ proptest! {
                 world.begin_step();
             }
             for level in Level::available() {
-                lanes.clear();
-                for world in &mut worlds {
-                    lanes.load(world.island().expect("driven worlds are awake"));
-                }
-                lanes.solve_with(level);
-                for (lane, world) in worlds.iter().enumerate() {
-                    let mut world = world.clone();
-                    let island = world.island().expect("driven worlds are awake");
-                    let mut alone = island.clone();
-                    alone.solve();
-                    lanes.store(lane, island);
-                    prop_assert_eq!(bits(island), bits(&alone), "lane {} with {:?}", lane, level);
-                    n_contacts += alone.contacts.len();
+                let mut alone: Vec<Island> =
+                    worlds.iter_mut().map(|world| world.island().unwrap().clone()).collect();
+                let mut together = alone.clone();
+                for part in [Part::Start, Part::Settle] {
+                    lanes.clear();
+                    together.iter().for_each(|island| lanes.load(island));
+                    lanes.run(level, part);
+                    for (lane, island) in together.iter_mut().enumerate() {
+                        lanes.store(lane, island);
+                    }
+                    for (lane, (island, alone)) in together.iter().zip(&mut alone).enumerate() {
+                        match part {
+                            Part::Start => alone.start(),
+                            Part::Settle => alone.settle(),
+                        }
+                        prop_assert_eq!(bits(island), bits(alone), "{} {:?}", lane, level);
+                        n_contacts += alone.contacts.len();
+                    }
                 }
             }
             for world in &mut worlds {
