@@ -5,9 +5,12 @@
 //! [split](EnvBatch::split) into smaller ones, one per thread. The seed of an episode depends on
 //! its lane and its number alone, so what a lane plays is the same however lanes are spread.
 
+mod together;
+
 use std::fmt::Debug;
 
-use crate::env::{Env, EnvAction, EnvSpec};
+use self::together::Together;
+use crate::env::{Env, EnvAction, EnvSpec, Island, Mechanism};
 use crate::game::Action;
 use crate::seeds::{Stream, episode_seed};
 
@@ -18,6 +21,7 @@ pub struct EnvBatch {
     spec: &'static EnvSpec,
     seed_base: u64,
     stream: Stream,
+    together: Together,
 }
 
 /// An environment and the episode that is played in it.
@@ -91,7 +95,8 @@ impl EnvBatch {
             seed: 0,
             last_observation: vec![0.0; spec.observation].into(),
         };
-        Self { lanes: envs.into_iter().enumerate().map(lane).collect(), spec, seed_base, stream }
+        let lanes = envs.into_iter().enumerate().map(lane).collect();
+        Self { lanes, spec, seed_base, stream, together: Together::default() }
     }
 
     /// Facts of the environments.
@@ -107,13 +112,13 @@ impl EnvBatch {
     /// The same lanes in `n_parts` batches of nearly equal size, in order. There are fewer parts
     /// when there are not enough lanes.
     pub fn split(self, n_parts: usize) -> Vec<Self> {
-        let Self { lanes, spec, seed_base, stream } = self;
+        let Self { lanes, spec, seed_base, stream, .. } = self;
         let size = lanes.len().div_ceil(n_parts.max(1));
         let mut lanes = lanes.into_iter().peekable();
         let mut parts = Vec::new();
         while lanes.peek().is_some() {
             let lanes = lanes.by_ref().take(size).collect();
-            parts.push(Self { lanes, spec, seed_base, stream });
+            parts.push(Self { lanes, spec, seed_base, stream, together: Together::default() });
         }
         parts
     }
@@ -146,17 +151,29 @@ impl EnvBatch {
             EnvActions::Continuous(numbers) => numbers.len() / n_actions,
         };
         assert_eq!(n_given, self.lanes.len(), "one action per lane");
+        let action_of = |index: usize| match actions {
+            EnvActions::Discrete(actions) => EnvAction::Discrete(actions[index]),
+            EnvActions::Continuous(numbers) => {
+                EnvAction::Continuous(&numbers[index * n_actions..][..n_actions])
+            }
+        };
+        let is_together =
+            self.lanes.len() >= together::MIN_LANES && self.lanes[0].env.mechanism().is_some();
+        if is_together {
+            for (index, lane) in self.lanes.iter_mut().enumerate() {
+                lane.mechanism().begin_step(action_of(index));
+            }
+            self.together.solve(&mut self.lanes);
+        }
         let observations = out.observations.chunks_exact_mut(self.spec.observation);
         let masks = out.masks.chunks_exact_mut(n_actions);
         let lanes = self.lanes.iter_mut().zip(observations).zip(masks);
         for (index, ((lane, observation), mask)) in lanes.enumerate() {
-            let action = match actions {
-                EnvActions::Discrete(actions) => EnvAction::Discrete(actions[index]),
-                EnvActions::Continuous(numbers) => {
-                    EnvAction::Continuous(&numbers[index * n_actions..][..n_actions])
-                }
+            let step = if is_together {
+                lane.mechanism().end_step(observation)
+            } else {
+                lane.env.step(action_of(index), observation)
             };
-            let step = lane.env.step(action, observation);
             out.rewards[index] = step.reward;
             out.terminated[index] = step.terminated;
             out.truncated[index] = step.truncated;
@@ -195,6 +212,15 @@ impl EnvBatch {
 }
 
 impl Lane {
+    /// The environment, in a batch of mechanisms.
+    fn mechanism(&mut self) -> &mut dyn Mechanism {
+        self.env.mechanism().expect("a batch is of one kind")
+    }
+
+    fn island(&mut self) -> Option<&mut Island> {
+        self.mechanism().island()
+    }
+
     fn reset(&mut self, seed_base: u64, stream: Stream, observation: &mut [f32]) {
         self.seed = episode_seed(seed_base, stream, self.number, self.n_resets);
         self.n_resets += 1;

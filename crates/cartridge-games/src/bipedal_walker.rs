@@ -59,7 +59,7 @@ mod terrain;
 use serde::{Deserialize, Serialize};
 
 use self::terrain::Terrain;
-use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, JointSpec, Polygon, Vec2, World, vec2};
 use crate::scene::Scene;
@@ -130,9 +130,9 @@ impl Config {
 #[derive(Clone, Debug)]
 pub struct BipedalWalker {
     spec: &'static EnvSpec,
-    config: Config,
     rng: NumpyRng,
     world: World,
+    action: [f32; 4],
     terrain: Terrain,
     is_foot_down: [bool; 2],
     is_fallen: bool,
@@ -142,6 +142,8 @@ pub struct BipedalWalker {
     is_over: bool,
 }
 
+/// m/s².
+const GRAVITY: Vec2 = vec2(0.0, -10.0);
 const FRAMES_PER_SECOND: f64 = 50.0;
 /// Pixels per m in Gymnasium, where shapes are given in pixels.
 const SCALE: f64 = 30.0;
@@ -188,9 +190,9 @@ impl BipedalWalker {
     fn with_spec(spec: &'static EnvSpec, config: Config) -> Self {
         Self {
             spec,
-            config,
             rng: NumpyRng::new(0),
-            world: new_world(),
+            world: if config.keep_world { World::kept(GRAVITY) } else { World::new(GRAVITY) },
+            action: [0.0; 4],
             terrain: Terrain::default(),
             is_foot_down: [false; 2],
             is_fallen: false,
@@ -207,11 +209,7 @@ impl BipedalWalker {
 
     /// Draws the terrain and builds the world: ground, hull and legs.
     fn build(&mut self) {
-        if self.config.keep_world {
-            self.world.clear();
-        } else {
-            self.world = new_world();
-        }
+        self.world.clear();
         let is_hardcore = self.is_hardcore();
         self.terrain = Terrain::draw(&mut self.rng, is_hardcore);
         self.terrain.build(&mut self.world);
@@ -264,8 +262,9 @@ impl BipedalWalker {
         }
     }
 
-    /// Drives the motors. What remains of the step is the world's, and then [`Self::end_step`].
-    fn begin_step(&mut self, action: [f32; 4]) {
+    /// Drives the motors.
+    fn act(&mut self, action: [f32; 4]) {
+        self.action = action;
         for (joint, number) in action.into_iter().enumerate() {
             let direction = if number == 0.0 { 0.0 } else { number.signum() };
             let torque = MAX_TORQUE * number.abs().clamp(0.0, 1.0);
@@ -274,7 +273,7 @@ impl BipedalWalker {
     }
 
     /// Sees what the world has done.
-    fn end_step(&mut self, action: [f32; 4], observation: &mut [f32]) -> Step {
+    fn observe(&mut self, observation: &mut [f32]) -> Step {
         for touch in self.world.touches() {
             match touch.body {
                 HULL => self.is_fallen |= touch.is_begin,
@@ -309,7 +308,7 @@ impl BipedalWalker {
         let potential = 130.0 * x / SCALE - 5.0 * angle.abs();
         let mut reward = self.potential.map_or(0.0, |before| potential - before) as f32;
         self.potential = Some(potential);
-        for number in action {
+        for number in self.action {
             reward -= TORQUE_COST * number.abs().clamp(0.0, 1.0);
         }
         let mut terminated = false;
@@ -338,10 +337,6 @@ impl BipedalWalker {
 /// m.
 const START_Y: f64 = terrain::HEIGHT + 2.0 * LEG_HEIGHT;
 
-fn new_world() -> World {
-    World::new(vec2(0.0, -10.0))
-}
-
 impl Env for BipedalWalker {
     fn spec(&self) -> &'static EnvSpec {
         self.spec
@@ -356,23 +351,44 @@ impl Env for BipedalWalker {
         self.potential = None;
         self.build();
         // What is seen first is what is seen after one step without torque.
-        self.begin_step([0.0; 4]);
+        self.act([0.0; 4]);
         self.world.step();
-        self.end_step([0.0; 4], observation);
+        self.observe(observation);
         self.n_steps = 0;
         self.is_over = false;
     }
 
     fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
-        assert!(!self.is_over, "the episode has ended; reset first");
-        let action = action.numbers().try_into().expect("four numbers");
         self.begin_step(action);
-        self.world.step();
-        self.end_step(action, observation)
+        if let Some(island) = self.island() {
+            island.solve();
+        }
+        self.end_step(observation)
+    }
+
+    fn mechanism(&mut self) -> Option<&mut dyn Mechanism> {
+        Some(self)
     }
 
     fn scene(&self) -> Scene {
         scene::draw(self)
+    }
+}
+
+impl Mechanism for BipedalWalker {
+    fn begin_step(&mut self, action: EnvAction<'_>) {
+        assert!(!self.is_over, "the episode has ended; reset first");
+        self.act(action.numbers().try_into().expect("four numbers"));
+        self.world.begin_step();
+    }
+
+    fn island(&mut self) -> Option<&mut Island> {
+        self.world.island()
+    }
+
+    fn end_step(&mut self, observation: &mut [f32]) -> Step {
+        self.world.end_step();
+        self.observe(observation)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Action;
+pub use crate::rigid::Island;
 use crate::scene::Scene;
 
 /// An environment with Gymnasium's contract: `reset`, then `step` until the episode ends.
@@ -45,8 +46,27 @@ pub trait Env: Debug + Send {
         Vec::new()
     }
 
+    /// This environment as one whose step is in parts, so that many can be taken together.
+    fn mechanism(&mut self) -> Option<&mut dyn Mechanism> {
+        None
+    }
+
     /// The present state as a picture.
     fn scene(&self) -> Scene;
+}
+
+/// An environment whose step is three parts: [`Self::begin_step`], then [`Self::island`] is
+/// solved, then [`Self::end_step`]. [`Env::step`] does all three; a batch solves the islands of
+/// many environments at once, which gives the same bits and is much faster.
+pub trait Mechanism {
+    /// Takes one action, up to where the island is to be solved.
+    fn begin_step(&mut self, action: EnvAction<'_>);
+
+    /// What is to be solved; nothing when everything is at rest.
+    fn island(&mut self) -> Option<&mut Island>;
+
+    /// Ends the step and writes what is seen next into `observation`.
+    fn end_step(&mut self, observation: &mut [f32]) -> Step;
 }
 
 /// The outcome of one action.

@@ -44,7 +44,7 @@ mod scene;
 
 use serde::{Deserialize, Serialize};
 
-use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, Edge, GroundShape, JointSpec, Polygon, Vec2, World, vec2};
 use crate::scene::Scene;
@@ -196,7 +196,7 @@ impl LunarLander {
         Self {
             config,
             rng: NumpyRng::new(0),
-            world: World::new(Vec2::ZERO),
+            world: World::new(vec2(0.0, config.gravity as f32)),
             terrain: [[0.0; 2]; N_CHUNKS],
             wind: None,
             is_leg_down: [false; 2],
@@ -212,13 +212,13 @@ impl LunarLander {
     fn build(&mut self) {
         let heights = [(); N_CHUNKS + 1].map(|()| self.rng.uniform(0.0, HEIGHT / 2.0));
         self.terrain = terrain(heights);
-        self.world = World::new(vec2(0.0, self.config.gravity as f32));
+        self.world.clear();
         let moon = self.world.add_part();
         let base = [vec2(0.0, 0.0), point([WIDTH, 0.0])];
-        self.world.add_piece(moon, GroundShape::Edge(Edge { ends: base }), 0.2);
+        self.world.add_piece(moon, GroundShape::Edge(Edge::new(base)), 0.2);
         for pair in self.terrain.windows(2) {
             let ends = [point(pair[0]), point(pair[1])];
-            self.world.add_piece(moon, GroundShape::Edge(Edge { ends }), 0.1);
+            self.world.add_piece(moon, GroundShape::Edge(Edge::new(ends)), 0.1);
         }
 
         let start = [WIDTH / 2.0, HEIGHT];
@@ -258,9 +258,8 @@ impl LunarLander {
         }
     }
 
-    /// Lets the wind blow and the engines push. What remains of the step is the world's, and then
-    /// [`Self::end_step`].
-    fn begin_step(&mut self, action: Option<EnvAction<'_>>) {
+    /// Lets the wind blow and the engines push.
+    fn act(&mut self, action: Option<EnvAction<'_>>) {
         if !self.is_leg_down.contains(&true) {
             self.blow();
         }
@@ -331,7 +330,7 @@ impl LunarLander {
     }
 
     /// Sees what the world has done.
-    fn end_step(&mut self, observation: &mut [f32]) -> Step {
+    fn observe(&mut self, observation: &mut [f32]) -> Step {
         for touch in self.world.touches() {
             match touch.body {
                 HULL => self.is_crashed |= touch.is_begin,
@@ -387,22 +386,44 @@ impl Env for LunarLander {
         self.potential = None;
         self.build();
         // What is seen first is what is seen after one step without engines.
-        self.begin_step(None);
+        self.act(None);
         self.world.step();
-        self.end_step(observation);
+        self.observe(observation);
         self.n_steps = 0;
         self.is_over = false;
     }
 
     fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
-        assert!(!self.is_over, "the episode has ended; reset first");
-        self.begin_step(Some(action));
-        self.world.step();
+        self.begin_step(action);
+        if let Some(island) = self.island() {
+            island.solve();
+        }
         self.end_step(observation)
+    }
+
+    fn mechanism(&mut self) -> Option<&mut dyn Mechanism> {
+        Some(self)
     }
 
     fn scene(&self) -> Scene {
         scene::draw(self)
+    }
+}
+
+impl Mechanism for LunarLander {
+    fn begin_step(&mut self, action: EnvAction<'_>) {
+        assert!(!self.is_over, "the episode has ended; reset first");
+        self.act(Some(action));
+        self.world.begin_step();
+    }
+
+    fn island(&mut self) -> Option<&mut Island> {
+        self.world.island()
+    }
+
+    fn end_step(&mut self, observation: &mut [f32]) -> Step {
+        self.world.end_step();
+        self.observe(observation)
     }
 }
 

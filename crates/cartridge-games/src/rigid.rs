@@ -8,10 +8,11 @@
 //!
 //! # Layout, in the order of a step
 //!
-//! * [`world`]: bodies, joints and ground; finds pairs and contacts, prepares an island, takes its
+//! * [`world`]: finds pairs and contacts of [`body`] and [`ground`], prepares an island, takes its
 //!   result back, and sees to bodies that would pass through the ground.
-//! * [`tree`]: which rectangles overlap. [`manifold`]: where two shapes touch.
-//! * [`island`]: the iterations over flat arrays, with [`joint`] and [`contact`].
+//! * [`tree`]: how things are numbered. [`manifold`]: where two shapes touch.
+//! * [`island`]: the iterations over flat arrays, with [`joint`] and [`contact`]; [`lanes`] does
+//!   them for many worlds at once.
 //! * [`time_of_impact`], on [`distance`]: when two shapes meet.
 //! * [`shape`], [`math`], [`trigonometry`]: what the others are made of.
 //!
@@ -39,10 +40,13 @@
 //! >    being the original software.
 //! > 3. This notice may not be removed or altered from any source distribution.
 
+mod body;
 mod contact;
 mod distance;
+mod ground;
 mod island;
 mod joint;
+mod lanes;
 mod manifold;
 mod math;
 mod shape;
@@ -53,10 +57,13 @@ mod world;
 
 use std::f32::consts::PI;
 
+pub(crate) use body::{Body, BodySpec};
+pub use island::Island;
 pub(crate) use joint::JointSpec;
+pub(crate) use lanes::{LaneIsland, N_LANES};
 pub(crate) use math::{Vec2, vec2};
 pub(crate) use shape::{Edge, GroundShape, Polygon};
-pub(crate) use world::{Body, BodySpec, World};
+pub(crate) use world::World;
 
 /// Seconds per step.
 const STEP_S: f32 = 0.02;

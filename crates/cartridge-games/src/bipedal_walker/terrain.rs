@@ -141,7 +141,7 @@ impl Terrain {
         for pair in self.points.windows(2) {
             let part = world.add_part();
             let ends = [point(pair[0]), point(pair[1])];
-            world.add_piece(part, GroundShape::Edge(Edge { ends }), FRICTION);
+            world.add_piece(part, GroundShape::Edge(Edge::new(ends)), FRICTION);
         }
     }
 }

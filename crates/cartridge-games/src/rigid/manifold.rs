@@ -20,6 +20,14 @@ pub(crate) struct Manifold {
     pub(crate) points: [ManifoldPoint; 2],
 }
 
+/// The shape of a body in its own frame, the frame, and the shape in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyShape<'a> {
+    pub(crate) shape: &'a Polygon,
+    pub(crate) frame: Transform,
+    pub(crate) placed: &'a Polygon,
+}
+
 /// Who owns the reference face; the points belong to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
@@ -78,14 +86,14 @@ impl Manifold {
     pub(crate) fn updated(
         &self,
         ground: &GroundShape,
-        body: &Polygon,
-        frame: Transform,
+        body: BodyShape<'_>,
         is_ground_first: bool,
     ) -> Self {
         let mut new = match ground {
-            GroundShape::Edge(edge) => edge_and_polygon(edge, body, frame),
+            GroundShape::Edge(edge) => edge_and_polygon(edge, body),
             GroundShape::Polygon(ground) => {
-                polygons((ground, Transform::NONE), (body, frame), is_ground_first)
+                let body = (body.shape, body.frame);
+                polygons((ground, Transform::NONE), body, is_ground_first)
             }
         };
         for index in 0..new.n_points {
@@ -144,13 +152,12 @@ fn clip(
 }
 
 /// An edge collides from both sides, with the side on which the polygon's middle is.
-fn edge_and_polygon(edge: &Edge, body: &Polygon, frame: Transform) -> Manifold {
+fn edge_and_polygon(edge: &Edge, body: BodyShape<'_>) -> Manifold {
     const RADIUS: f32 = 2.0 * SKIN;
     let mut manifold = Manifold::EMPTY;
     let [v1, v2] = edge.ends;
-    let (along, _) = (v2 - v1).normalized();
-    let normal1 = along.right();
-    let polygon = body.transformed(frame);
+    let normal1 = edge.normal;
+    let polygon = body.placed;
     let is_front = normal1.dot(polygon.centroid - v1) >= 0.0;
     let normal = if is_front { normal1 } else { -normal1 };
 
@@ -164,7 +171,7 @@ fn edge_and_polygon(edge: &Edge, body: &Polygon, frame: Transform) -> Manifold {
     if edge_separation > RADIUS {
         return manifold;
     }
-    let side = match best_side(&polygon, edge, normal) {
+    let side = match best_side(polygon, edge, normal) {
         Side::Separates => return manifold,
         Side::None => None,
         Side::Best(index, separation) => is_better(separation, edge_separation).then_some(index),
@@ -203,8 +210,8 @@ fn edge_and_polygon(edge: &Edge, body: &Polygon, frame: Transform) -> Manifold {
                 ([index, next], polygon.corners()[index], polygon.corners()[next]);
             face_normal = polygon.normals()[index];
             manifold.face = Face::Body;
-            manifold.normal = body.normals()[index];
-            manifold.plane_point = body.corners()[index];
+            manifold.normal = body.shape.normals()[index];
+            manifold.plane_point = body.shape.corners()[index];
         }
     }
 
@@ -214,7 +221,7 @@ fn edge_and_polygon(edge: &Edge, body: &Polygon, frame: Transform) -> Manifold {
     for ClipPoint { place, id } in clipped.into_iter().flatten() {
         if face_normal.dot(place - from) <= RADIUS {
             match side {
-                None => manifold.push(frame.undo(place), id),
+                None => manifold.push(body.frame.undo(place), id),
                 Some(_) => manifold.push(place, id.swapped()),
             }
         }

@@ -71,10 +71,6 @@ impl Vec2 {
     pub(crate) fn max(self, other: Self) -> Self {
         vec2(max(self.x, other.x), max(self.y, other.y))
     }
-
-    pub(crate) fn abs(self) -> Self {
-        vec2(self.x.abs(), self.y.abs())
-    }
 }
 
 /// The velocity at `arm` of a body that spins with `angular_velocity`.

@@ -20,6 +20,9 @@ pub(crate) struct Polygon {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Edge {
     pub(crate) ends: [Vec2; 2],
+    /// To the right of the line.
+    pub(crate) normal: Vec2,
+    length_squared: f32,
 }
 
 /// A piece of ground.
@@ -123,23 +126,27 @@ impl Polygon {
     /// The same polygon seen from the frame into which `frame` leads.
     pub(crate) fn transformed(&self, frame: Transform) -> Self {
         let mut moved = self.clone();
+        self.transform_into(frame, &mut moved);
+        moved
+    }
+
+    /// Makes `moved`, which was made from this polygon before, its image under `frame`.
+    pub(crate) fn transform_into(&self, frame: Transform, moved: &mut Self) {
         for index in 0..self.n_corners {
             moved.corners[index] = frame.apply(self.corners[index]);
             moved.normals[index] = frame.rotation.apply(self.normals[index]);
         }
         moved.centroid = frame.apply(self.centroid);
-        moved
     }
 
-    /// The upright rectangle around the polygon and its skin.
-    pub(crate) fn bounds(&self, frame: Transform) -> Bounds {
-        let first = frame.apply(self.corners[0]);
+    /// The upright rectangle around the polygon, without its skin.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let first = self.corners[0];
         let mut bounds = Bounds { low: first, high: first };
         for &corner in &self.corners()[1..] {
-            let corner = frame.apply(corner);
             bounds = Bounds { low: bounds.low.min(corner), high: bounds.high.max(corner) };
         }
-        bounds.grown(SKIN)
+        bounds
     }
 
     pub(crate) fn mass(&self, density: f32) -> Mass {
@@ -204,6 +211,12 @@ fn centroid(corners: &[Vec2]) -> Vec2 {
 }
 
 impl Edge {
+    pub(crate) fn new(ends: [Vec2; 2]) -> Self {
+        let along = ends[1] - ends[0];
+        let (normal, _) = along.right().normalized();
+        Self { ends, normal, length_squared: along.dot(along) }
+    }
+
     fn bounds(&self) -> Bounds {
         let [a, b] = self.ends;
         Bounds { low: a.min(b), high: a.max(b) }.grown(SKIN)
@@ -212,10 +225,8 @@ impl Edge {
     fn cast(&self, from: Vec2, to: Vec2, limit: f32) -> Option<f32> {
         let direction = to - from;
         let [a, b] = self.ends;
-        let along = b - a;
-        let (normal, _) = along.right().normalized();
-        let numerator = normal.dot(a - from);
-        let denominator = normal.dot(direction);
+        let numerator = self.normal.dot(a - from);
+        let denominator = self.normal.dot(direction);
         if denominator == 0.0 {
             return None;
         }
@@ -224,11 +235,10 @@ impl Edge {
             return None;
         }
         let hit = from + part * direction;
-        let length_squared = along.dot(along);
-        if length_squared == 0.0 {
+        if self.length_squared == 0.0 {
             return None;
         }
-        let place = (hit - a).dot(along) / length_squared;
+        let place = (hit - a).dot(b - a) / self.length_squared;
         (0.0..=1.0).contains(&place).then_some(part)
     }
 }
@@ -238,8 +248,20 @@ impl GroundShape {
     pub(crate) fn bounds(&self) -> Bounds {
         match self {
             Self::Edge(edge) => edge.bounds(),
-            Self::Polygon(polygon) => polygon.bounds(Transform::NONE),
+            Self::Polygon(polygon) => polygon.bounds().grown(SKIN),
         }
+    }
+
+    /// Lines that have all of the shape on one side: a point of each and its normal to the other.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (Vec2, Vec2)> {
+        let (points, normals, backward): (&[Vec2], &[Vec2], _) = match self {
+            Self::Edge(edge) => {
+                (&edge.ends[..1], std::slice::from_ref(&edge.normal), Some(-edge.normal))
+            }
+            Self::Polygon(polygon) => (polygon.corners(), polygon.normals(), None),
+        };
+        let forward = points.iter().copied().zip(normals.iter().copied());
+        forward.chain(backward.map(|normal| (points[0], normal)))
     }
 
     /// The points whose convex hull it is.

@@ -5,7 +5,7 @@
 //! the closest features are found anew.
 
 use super::distance::{Cache, Placed, distance};
-use super::math::{Sweep, Transform, Vec2, max};
+use super::math::{Sweep, Transform, Vec2};
 use super::{LINEAR_SLOP, SKIN};
 
 /// A convex shape that moves.
@@ -21,6 +21,16 @@ impl Moving<'_> {
     }
 }
 
+const TOTAL_SKIN: f32 = SKIN + SKIN;
+/// The distance at which bare shapes meet, in m, and how exactly.
+const TARGET: f32 = {
+    let target = TOTAL_SKIN - 3.0 * LINEAR_SLOP;
+    if LINEAR_SLOP > target { LINEAR_SLOP } else { target }
+};
+const TOLERANCE: f32 = 0.25 * LINEAR_SLOP;
+/// Shapes that are never as near as this do not meet.
+pub(crate) const NEAR: f32 = TARGET + TOLERANCE;
+
 const MAX_ITERATIONS: usize = 20;
 const MAX_ROOT_ITERATIONS: usize = 50;
 const MAX_PUSH_BACKS: usize = 16;
@@ -28,12 +38,9 @@ const MAX_PUSH_BACKS: usize = 16;
 /// The part of the way at which the shapes touch; none when they stay apart, overlap already, or
 /// the search fails.
 pub(crate) fn time_of_impact(mut first: Moving<'_>, mut second: Moving<'_>) -> Option<f32> {
-    const TOTAL_SKIN: f32 = SKIN + SKIN;
     // Large angles would make the root finder fail.
     first.sweep = first.sweep.normalized();
     second.sweep = second.sweep.normalized();
-    let target = max(LINEAR_SLOP, TOTAL_SKIN - 3.0 * LINEAR_SLOP);
-    let tolerance = 0.25 * LINEAR_SLOP;
 
     let mut t1 = 0.0;
     let mut cache = Cache::default();
@@ -43,41 +50,41 @@ pub(crate) fn time_of_impact(mut first: Moving<'_>, mut second: Moving<'_>) -> O
         if gap <= 0.0 {
             return None;
         }
-        if gap < target + tolerance {
+        if gap < NEAR {
             return Some(t1);
         }
         let axis = Axis::new(&cache, at_first, at_second);
         let mut t2 = 1.0;
         for _ in 0..MAX_PUSH_BACKS {
             let (mut s2, indices) = axis.least_separation(&first, &second, t2);
-            if s2 > target + tolerance {
+            if s2 > NEAR {
                 return None;
             }
-            if s2 > target - tolerance {
+            if s2 > TARGET - TOLERANCE {
                 t1 = t2;
                 break;
             }
             let mut s1 = axis.separation(&first, &second, indices, t1);
-            if s1 < target - tolerance {
+            if s1 < TARGET - TOLERANCE {
                 return None;
             }
-            if s1 <= target + tolerance {
+            if s1 <= NEAR {
                 return Some(t1);
             }
             // Secant and bisection take turns at finding where the separation is the target.
             let (mut a1, mut a2) = (t1, t2);
             for iteration in 0..MAX_ROOT_ITERATIONS {
                 let t = if iteration % 2 == 1 {
-                    a1 + (target - s1) * (a2 - a1) / (s2 - s1)
+                    a1 + (TARGET - s1) * (a2 - a1) / (s2 - s1)
                 } else {
                     0.5 * (a1 + a2)
                 };
                 let s = axis.separation(&first, &second, indices, t);
-                if (s - target).abs() < tolerance {
+                if (s - TARGET).abs() < TOLERANCE {
                     t2 = t;
                     break;
                 }
-                if s > target {
+                if s > TARGET {
                     (a1, s1) = (t, s);
                 } else {
                     (a2, s2) = (t, s);

@@ -1,17 +1,50 @@
-//! A balanced binary tree of rectangles, by which those that overlap are found.
+//! A balanced binary tree of rectangles, as the method keeps it to find pairs.
 //!
-//! Leaves are inserted where they cost least perimeter, and the tree is kept balanced by
-//! rotations. The numbers of nodes matter beyond the tree: contacts are solved in the order of
-//! their leaves' numbers, and a freed number is the next to be used.
+//! We find pairs otherwise. What is left of the tree is how it numbers its leaves: contacts are
+//! solved in the order of these numbers, freed numbers are used again, and which inner nodes are
+//! freed when a leaf goes depends on where everything was. Leaves are inserted where they cost
+//! least perimeter, and rotations keep the tree balanced.
 
-use super::math::{Bounds, Vec2};
+use super::math::Bounds;
 
-/// Rectangles grow by this on every side, so that a small move changes nothing.
-const MARGIN: f32 = 0.1;
-/// A rectangle that moves also grows ahead, by so many times its last move.
-const LOOK_AHEAD: f32 = 2.0;
+/// Hands out the numbers of leaves.
+#[derive(Clone, Debug)]
+pub(crate) enum Numbers {
+    /// As a new tree does. No leaf goes, so only the order of numbers matters.
+    Fresh(u32),
+    /// As a tree does that is used again.
+    Kept(Box<Tree>),
+}
 
-/// The tree. Leaves bear a number of the owner's choice.
+impl Numbers {
+    /// The number of a new leaf.
+    pub(crate) fn insert(&mut self, bounds: Bounds) -> u32 {
+        match self {
+            Self::Fresh(next) => {
+                *next += 1;
+                *next - 1
+            }
+            Self::Kept(tree) => tree.insert(bounds),
+        }
+    }
+
+    /// Lets a leaf change its rectangle.
+    pub(crate) fn follow(&mut self, leaf: u32, bounds: Bounds) {
+        if let Self::Kept(tree) = self {
+            tree.follow(leaf, bounds);
+        }
+    }
+
+    /// Takes away all leaves, in this order.
+    pub(crate) fn clear(&mut self, leaves: impl Iterator<Item = u32>) {
+        match self {
+            Self::Fresh(next) => *next = 0,
+            Self::Kept(tree) => leaves.for_each(|leaf| tree.remove(leaf)),
+        }
+    }
+}
+
+/// The tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -30,83 +63,25 @@ struct Node {
     /// None in a leaf.
     children: Option<[u32; 2]>,
     height: i32,
-    owner: u32,
 }
 
 impl Tree {
-    /// Adds a leaf around `bounds` and returns its number.
-    pub(crate) fn insert(&mut self, bounds: Bounds, owner: u32) -> u32 {
-        let leaf = self.allocate(bounds.grown(MARGIN), owner);
+    /// Adds a leaf and returns its number.
+    fn insert(&mut self, bounds: Bounds) -> u32 {
+        let leaf = self.allocate(bounds);
         self.attach(leaf);
         leaf
     }
 
-    pub(crate) fn remove(&mut self, leaf: u32) {
+    fn remove(&mut self, leaf: u32) {
         self.detach(leaf);
         self.release(leaf);
     }
 
-    /// Lets a leaf follow its owner; true when its rectangle had to change.
-    pub(crate) fn follow(&mut self, leaf: u32, bounds: Bounds, displacement: Vec2) -> bool {
-        if self.node(leaf).bounds.contains(bounds) {
-            return false;
-        }
+    fn follow(&mut self, leaf: u32, bounds: Bounds) {
         self.detach(leaf);
-        self.node_mut(leaf).bounds = look_ahead(bounds, displacement);
+        self.node_mut(leaf).bounds = bounds;
         self.attach(leaf);
-        true
-    }
-
-    /// The rectangle of a leaf, margins included.
-    pub(crate) fn bounds(&self, leaf: u32) -> Bounds {
-        self.node(leaf).bounds
-    }
-
-    /// Visits every leaf that overlaps `bounds`: its number and its owner.
-    pub(crate) fn query(&self, bounds: Bounds, mut visit: impl FnMut(u32, u32)) {
-        let mut stack = Stack::new(self.root);
-        while let Some(index) = stack.pop() {
-            let node = self.node(index);
-            if node.bounds.overlaps(bounds) {
-                match node.children {
-                    None => visit(index, node.owner),
-                    Some(children) => stack.push(children),
-                }
-            }
-        }
-    }
-
-    /// Visits the owners of leaves that a ray may hit. `visit` takes an owner and how far the ray
-    /// reaches, as a part of the way, and returns how far it reaches from then on.
-    pub(crate) fn cast(&self, from: Vec2, to: Vec2, mut visit: impl FnMut(u32, f32) -> f32) {
-        let (direction, _) = (to - from).normalized();
-        let across = direction.left();
-        let across_abs = across.abs();
-        let mut reach = 1.0;
-        let reached = |reach: f32| {
-            let end = from + reach * (to - from);
-            Bounds { low: from.min(end), high: from.max(end) }
-        };
-        let mut segment = reached(reach);
-        let mut stack = Stack::new(self.root);
-        while let Some(index) = stack.pop() {
-            let node = self.node(index);
-            if !node.bounds.overlaps(segment) {
-                continue;
-            }
-            let center = 0.5 * (node.bounds.low + node.bounds.high);
-            let extents = 0.5 * (node.bounds.high - node.bounds.low);
-            if across.dot(from - center).abs() - across_abs.dot(extents) > 0.0 {
-                continue;
-            }
-            match node.children {
-                None => {
-                    reach = visit(node.owner, reach);
-                    segment = reached(reach);
-                }
-                Some(children) => stack.push(children),
-            }
-        }
     }
 
     fn node(&self, index: u32) -> &Node {
@@ -117,8 +92,8 @@ impl Tree {
         &mut self.nodes[index as usize]
     }
 
-    fn allocate(&mut self, bounds: Bounds, owner: u32) -> u32 {
-        let node = Node { bounds, parent: None, children: None, height: 0, owner };
+    fn allocate(&mut self, bounds: Bounds) -> u32 {
+        let node = Node { bounds, parent: None, children: None, height: 0 };
         match self.free {
             Some(index) => {
                 self.free = self.node(index).parent;
@@ -146,7 +121,7 @@ impl Tree {
         let bounds = self.node(leaf).bounds;
         let sibling = self.best_sibling(root, bounds);
         let Node { parent, bounds: sibling_bounds, height, .. } = *self.node(sibling);
-        let joint = self.allocate(bounds.union(sibling_bounds), u32::MAX);
+        let joint = self.allocate(bounds.union(sibling_bounds));
         let node = self.node_mut(joint);
         node.parent = parent;
         node.height = height + 1;
@@ -258,53 +233,6 @@ impl Tree {
         self.measure(top);
         self.measure(child);
         child
-    }
-}
-
-/// The rectangle of something that has just moved by `displacement`.
-fn look_ahead(bounds: Bounds, displacement: Vec2) -> Bounds {
-    let mut bounds = bounds.grown(MARGIN);
-    let ahead = LOOK_AHEAD * displacement;
-    if ahead.x < 0.0 {
-        bounds.low.x += ahead.x;
-    } else {
-        bounds.high.x += ahead.x;
-    }
-    if ahead.y < 0.0 {
-        bounds.low.y += ahead.y;
-    } else {
-        bounds.high.y += ahead.y;
-    }
-    bounds
-}
-
-/// Nodes still to be looked at, the last first.
-struct Stack {
-    nodes: [u32; Self::CAPACITY],
-    n_nodes: usize,
-}
-
-impl Stack {
-    /// A balanced tree is never deeper: each level down adds one node.
-    const CAPACITY: usize = 64;
-
-    fn new(root: Link) -> Self {
-        let mut stack = Self { nodes: [0; Self::CAPACITY], n_nodes: 0 };
-        if let Some(root) = root {
-            stack.nodes[0] = root;
-            stack.n_nodes = 1;
-        }
-        stack
-    }
-
-    fn pop(&mut self) -> Option<u32> {
-        self.n_nodes = self.n_nodes.checked_sub(1)?;
-        Some(self.nodes[self.n_nodes])
-    }
-
-    fn push(&mut self, children: [u32; 2]) {
-        self.nodes[self.n_nodes..][..2].copy_from_slice(&children);
-        self.n_nodes += 2;
     }
 }
 

@@ -26,28 +26,25 @@ const SIN: [f64; 3] = [
 const QUARTER_TURN: f64 = std::f64::consts::FRAC_PI_2;
 /// Quarter turns per radian, times 2^24.
 const QUARTERS: f64 = f64::from_bits(0x4164_5f30_6dc9_c883);
-/// Below this the sine is the angle and the cosine is one.
+/// Beyond this angle the reduction needs more digits.
+const FAST_LIMIT: f32 = 120.0;
+/// Below this the sine is the angle, whose sign counts even when it is zero.
 const TINY: f32 = 1.0 / 4096.0;
-/// Angles are compared by their upper 11 bits; this is where reduction begins.
-const UNREDUCED_LIMIT: u32 = upper_bits(std::f32::consts::FRAC_PI_4);
-const FAST_LIMIT: u32 = upper_bits(120.0);
 
 /// The sine and cosine of `angle`.
 #[inline(always)]
 pub(crate) fn sin_cos(angle: f32) -> (f32, f32) {
+    if angle.abs() < PLAIN_LIMIT { sin_cos_plain(angle) } else { sin_cos_fused(angle) }
+}
+
+/// The sine and cosine of an angle below [`PLAIN_LIMIT`], without branches.
+#[inline(always)]
+pub(crate) fn sin_cos_plain(angle: f32) -> (f32, f32) {
     let x = f64::from(angle);
-    if upper_bits(angle) < UNREDUCED_LIMIT {
-        if upper_bits(angle) < const { upper_bits(TINY) } {
-            return (angle, 1.0);
-        }
-        return polynomials(x, x * x);
-    }
-    if angle.abs() < PLAIN_LIMIT {
-        let quarters = ((x * QUARTERS) as i32 + 0x80_0000) >> 24;
-        let reduced = x - f64::from(quarters) * QUARTER_TURN;
-        return turn(polynomials(reduced, reduced * reduced), quarters);
-    }
-    sin_cos_fused(angle)
+    let quarters = ((x * QUARTERS) as i32 + 0x80_0000) >> 24;
+    let reduced = x - f64::from(quarters) * QUARTER_TURN;
+    let (sin, cos) = turn(polynomials(reduced, reduced * reduced), quarters);
+    (if angle.abs() < TINY { angle } else { sin }, cos)
 }
 
 /// Sine and cosine of a reduced angle.
@@ -63,21 +60,19 @@ fn polynomials(x: f64, x2: f64) -> (f32, f32) {
 /// Sine and cosine after so many quarter turns more.
 #[inline(always)]
 fn turn((sin, cos): (f32, f32), quarters: i32) -> (f32, f32) {
-    match quarters & 3 {
-        0 => (sin, cos),
-        1 => (cos, -sin),
-        2 => (-sin, -cos),
-        _ => (-cos, sin),
-    }
+    let (sin, cos) = if quarters & 1 == 0 { (sin, cos) } else { (cos, sin) };
+    let is_left = quarters & 2 != 0;
+    let is_below = (quarters + 1) & 2 != 0;
+    (if is_left { -sin } else { sin }, if is_below { -cos } else { cos })
 }
 
-/// As [`sin_cos`], with every multiply-add fused: what glibc does on a processor that can.
+/// As [`sin_cos_plain`], with every multiply-add fused: what glibc does on a processor that can.
 #[cold]
 fn sin_cos_fused(angle: f32) -> (f32, f32) {
     if !angle.is_finite() {
         return (f32::NAN, f32::NAN);
     }
-    let (x, quarters) = if upper_bits(angle) < FAST_LIMIT {
+    let (x, quarters) = if angle.abs() < FAST_LIMIT {
         let x = f64::from(angle);
         let quarters = ((x * QUARTERS) as i32 + 0x80_0000) >> 24;
         (f64::from(-quarters).mul_add(QUARTER_TURN, x), quarters)
@@ -116,10 +111,6 @@ fn reduce_large(angle: f32) -> (f64, i32) {
     if angle < 0.0 { (-x, -(quarters as i32)) } else { (x, quarters as i32) }
 }
 
-const fn upper_bits(x: f32) -> u32 {
-    (x.to_bits() >> 20) & 0x7ff
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +146,7 @@ mod tests {
 
     #[test]
     fn equals_the_platform_on_a_sample() {
+        check((-0.0_f32).to_bits());
         for step in 0..1_000_000_u32 {
             check(step.wrapping_mul(4_294_967));
             // Most angles of a walk are small.

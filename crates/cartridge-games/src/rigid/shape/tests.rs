@@ -51,7 +51,7 @@ fn check_cast(shape: &GroundShape, from: [f32; 2], to: [f32; 2], expected: Optio
 
 #[test]
 fn rays_hit_edges_from_both_sides() {
-    let edge = GroundShape::Edge(Edge { ends: [vec2(0.0, 0.0), vec2(4.0, 0.0)] });
+    let edge = GroundShape::Edge(Edge::new([vec2(0.0, 0.0), vec2(4.0, 0.0)]));
     check_cast(&edge, [1.0, 1.0], [1.0, -3.0], Some(0.25));
     check_cast(&edge, [1.0, -1.0], [1.0, 1.0], Some(0.5));
     check_cast(&edge, [5.0, 1.0], [5.0, -1.0], None);
