@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test web-check e2e browser-test bless gen dev bench deny clean
+.PHONY: help up test check rust-check rust-test web-check e2e browser-test py-test bless gen dev bench fuzz deny clean
 
 ## help: this menu
 help:
@@ -21,7 +21,7 @@ build: web/build/index.html
 	$(CARGO) build --release --package cartridge
 
 ## test: install what the tests need, then run all of them
-test: check rust-test browser-test
+test: check rust-test browser-test py-test
 
 ## check: the quick part: format, lints, types, unit tests of the web app
 check: rust-check web-check
@@ -46,6 +46,15 @@ browser-test:
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
+## py-test: our environments beside real Gymnasium, against the binary that is there
+py-test: .venv/.installed
+	.venv/bin/pytest -q -p no:cacheprovider tests/gymnasium
+
+.venv/.installed: tests/gymnasium/requirements.txt
+	python3 -m venv .venv || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && python3 -m venv .venv)
+	.venv/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 ## bless: accept what the snapshots and generated files have become; review the diff like code
 bless: web/build/index.html
 	INSTA_UPDATE=always $(CARGO) nextest run --release --workspace
@@ -64,6 +73,11 @@ bench: build
 	benches/cartpole.sh
 	benches/prospector.sh
 
+## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
+SECONDS ?= 60
+fuzz:
+	CARTRIDGE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --release --package cartridge-engine --test it -- fuzz --nocapture
+
 ## deny: licences, bans and sources of what we depend on
 deny:
 	command -v cargo-deny >/dev/null || $(CARGO) install cargo-deny --locked
@@ -71,7 +85,7 @@ deny:
 
 clean:
 	$(CARGO) clean
-	rm -rf web/build web/node_modules web/.svelte-kit
+	rm -rf .venv web/build web/node_modules web/.svelte-kit
 
 web/node_modules/.installed: web/package-lock.json
 	cd web && npm ci --no-fund --no-audit

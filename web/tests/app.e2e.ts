@@ -338,6 +338,67 @@ describe.each(SIZES)('playing at $name', (size) => {
     expect(complaints.take()).toEqual([]);
   });
 
+  test('a level, a hint and a take-back by keys, and the result says so', async () => {
+    await page.goto(`${lab.origin}/play`);
+    await page.locator('label', { hasText: 'Connect 4' }).click();
+    await page.locator('label', { has: page.getByText('Beginner', { exact: true }) }).click();
+    await page.keyboard.press('n');
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
+    await page.locator('.opp .badge', { hasText: 'Beginner' }).waitFor();
+    await page.locator('.opp', { hasText: 'The weakest level.' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Take back' }).isDisabled()).toBe(true);
+
+    // The middle wins, says who knows, on the board and in words.
+    await page.keyboard.press('h');
+    await page.getByText('Perfect play would play column 4: wins in 21.').waitFor();
+    await page.locator('.board button.hint').waitFor();
+    expect(await page.locator('.board button.hint').getAttribute('aria-label')).toMatch(
+      /column 4.*, hint$/i,
+    );
+    await page.screenshot({ path: `${SCREENSHOTS}/game-hint-${size.name}-light.png` });
+    await page.keyboard.press('4');
+    await expect.poll(() => moves(page)).toBe(2);
+    expect(await page.locator('.board button.hint').count()).toBe(0);
+
+    await page.keyboard.press('u');
+    await expect.poll(() => moves(page)).toBe(0);
+    await page.locator('.turn', { hasText: 'Taken back' }).waitFor();
+    await page.locator('.moves', { hasText: 'with 1 take-back, 1 hint' }).waitFor();
+    // Nothing is left to take back, so the key does nothing.
+    await page.keyboard.press('u');
+
+    // Hints win against anybody.
+    while (!(await over(page))) {
+      const before = await moves(page);
+      await page.getByRole('button', { name: 'Hint' }).click();
+      await page.locator('.board button.hint').click({ timeout: 20_000 });
+      await expect.poll(() => moves(page), { timeout: 10_000 }).toBeGreaterThan(before);
+    }
+    const result = await page.locator('.result').textContent();
+    expect(result).toMatch(/^You won, with 1 take-back, \d+ hints\.$/);
+    expect(await page.getByRole('button', { name: 'Hint' }).isDisabled()).toBe(true);
+    await page.screenshot({ path: `${SCREENSHOTS}/game-won-${size.name}-light.png` });
+
+    // The end can be taken back; the next game has another level and side.
+    await page.keyboard.press('u');
+    await page.getByText('Your move').waitFor();
+    await page.locator('.next label', { hasText: 'Casual' }).click();
+    await page.locator('.next').getByRole('button', { name: 'second' }).click();
+    const finished = page.url();
+    await page.keyboard.press('n');
+    await page.waitForURL((url) => url.href !== finished);
+    await page.locator('.opp .badge', { hasText: 'Casual' }).waitFor();
+    await expect.poll(() => moves(page)).toBe(1);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Take back your last move').waitFor();
+    await page.keyboard.press('Escape');
+    await expectNoSidewaysScroll(page);
+    await page.goto(`${lab.origin}/play`);
+    await page.locator('.recent', { hasText: 'hints' }).waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
   test('two games in two tabs do not disturb each other', async () => {
     const other = await context.newPage();
     for (const tab of [page, other]) {
@@ -355,6 +416,44 @@ describe.each(SIZES)('playing at $name', (size) => {
     expect(await moves(page)).toBe(2);
     await other.close();
     expect(complaints.take()).toEqual([]);
+  });
+});
+
+describe.each(SIZES)('evaluations of the command line at $name', (size) => {
+  test('a match and an evaluation are shown as what they are', async () => {
+    const players = ['builtin:mcts:50', 'builtin:random'];
+    const match = await lab.command<{ run_id: string; wins: number }>(
+      ...['match', 'connect4', ...players, '--games', '10'],
+    );
+    const evaluation = await lab.command<{ eval_run_id: string }>(
+      ...['eval', solved, '--episodes', '5'],
+    );
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/runs`);
+    await page.getByText(match.run_id).waitFor();
+    await page.getByText('evaluation', { exact: true }).first().waitFor();
+    await expectNoSidewaysScroll(page);
+    await page.goto(`${lab.origin}/runs/${match.run_id}`);
+    await page.getByRole('heading', { name: /^Connect 4: MCTS, 50 simulations against/ }).waitFor();
+    await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
+    expect(await page.locator('.facts div', { hasText: 'Wins' }).locator('dd').textContent()).toBe(
+      `${match.wins} `,
+    );
+    await page.getByText('Match complete').waitFor();
+    expect(await page.locator('canvas').count()).toBe(0);
+    await page.screenshot({ path: `${SCREENSHOTS}/match-${size.name}-light.png`, fullPage: true });
+    await expectNoSidewaysScroll(page);
+    await page.goto(`${lab.origin}/runs/${evaluation.eval_run_id}`);
+    await page.locator('.facts div', { hasText: 'Mean return' }).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/eval-${size.name}-light.png`, fullPage: true });
+    await page.locator('.evalhead').getByRole('link', { name: solved }).click();
+    await page.waitForURL(`**/runs/${solved}`);
+    // A game has a page of its own.
+    const { plays } = await lab.call<{ plays: { id: string }[] }>('/api/play');
+    await page.goto(`${lab.origin}/runs/${plays[0]?.id}`);
+    await page.waitForURL(`**/play/${plays[0]?.id}`);
+    expect(complaints.take()).toEqual([]);
+    await context.close();
   });
 });
 

@@ -1,9 +1,10 @@
 /** The real lab for browser tests: starts the binary on a free port with a folder of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 const BINARY = resolve(process.env.CARTRIDGE_BIN ?? '../target/release/cartridge');
 const LOGIN_URL = /http:\/\/127\.0\.0\.1:(\d+)\/login\?code=\S+/;
@@ -85,6 +86,12 @@ export class Lab {
       headers: { authorization: `Bearer ${await this.token()}` },
     });
     return (await response.json()) as T;
+  }
+
+  /** Runs a command on the lab's folder and returns the last line that it printed, as JSON. */
+  async command<T>(...args: string[]): Promise<T> {
+    const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data, '--json']);
+    return JSON.parse(stdout.trim().split('\n').at(-1) as string) as T;
   }
 
   /** Stops every run, then the lab, then takes its folder away. */

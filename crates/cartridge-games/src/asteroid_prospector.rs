@@ -109,7 +109,7 @@ mod scene;
 mod ship;
 mod world;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use self::chance::Chance;
 pub use self::episode::EpisodeMetrics;
@@ -144,7 +144,7 @@ pub static SPEC: EnvSpec = EnvSpec {
 const MAX_TICKS: u32 = 20_000;
 
 /// Options of the environment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Which reward is paid.
@@ -157,7 +157,7 @@ impl Config {
 }
 
 /// Which reward is paid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RewardKind {
     /// The change of what the prospector is worth.

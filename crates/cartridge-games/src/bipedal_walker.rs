@@ -56,7 +56,7 @@
 mod scene;
 mod terrain;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use self::terrain::Terrain;
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
@@ -114,7 +114,7 @@ pub static HARDCORE_SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Keep the world from one reset to the next, as a Gymnasium environment that is used again.

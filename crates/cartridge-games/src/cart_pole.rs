@@ -39,7 +39,7 @@
 
 mod scene;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_random::NumpyRng;
@@ -62,7 +62,7 @@ pub static SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment, under Gymnasium's names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Reward −1 for failing and 0 otherwise, instead of 1 for every step.

@@ -1,19 +1,26 @@
 //! The promises of [`Game`] and [`Env`] as code: a cartridge is done when its check passes and
 //! its playthrough reads right.
 
+mod door;
+
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use crate::env::{AnyAction, Env, EnvSpec, Step};
-use crate::game::{Action, Game, Seat, Turn, random_action};
+use crate::game::{Action, Game, Seat, Turn, Urgent, random_action};
+use crate::registry::make_env;
 use crate::scene::{Scene, Shape};
 
-/// Plays one random game from `seed` and asserts every promise that [`Game`] makes.
+/// Plays one random game from `seed` and asserts every promise that [`Game`] makes, and that the
+/// engine's door leads to the same game.
 #[track_caller]
 pub fn check_game<G: Game>(seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut game = G::start(&mut rng);
     let mut again = G::start(&mut fastrand::Rng::with_seed(seed));
     check_spots::<G>(&game);
+    door::check_game::<G>(seed);
     for ply in 0.. {
         assert_eq!(game, again, "a seed and actions replay to the same position");
         let legal: Vec<Action> = game.legal_actions().collect();
@@ -32,6 +39,7 @@ pub fn check_game<G: Game>(seed: u64) {
         check_symmetries(&game);
         check_text(&game);
         check_playout(&game, seed);
+        check_urgent(&game);
         check_scores(&game);
         check_scene(&game.scene());
         if legal.is_empty() {
@@ -93,9 +101,12 @@ pub fn scores<G: Game>(game: &G) -> Vec<f32> {
 }
 
 /// Plays two random episodes, the first from `seed` and the second without one, and asserts
-/// every promise that [`Env`] makes.
+/// every promise that [`Env`] makes, and that the engine's door leads to the same episodes.
 #[track_caller]
-pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
+pub fn check_env(id: &str, options: &Value, seed: u64) {
+    let options = options.as_object().expect("options have names");
+    door::check_env(id, options, seed);
+    let make = || make_env(id, options).expect("it is in the registry");
     let (mut env, mut again) = (make(), make());
     let spec = env.spec();
     check_env_spec(spec);
@@ -191,6 +202,45 @@ pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
     text
 }
 
+/// Replays recorded episodes in one environment and returns the number of steps compared and of
+/// bits that differ. How an episode ends is asserted.
+///
+/// A line that begins with `#` is a remark, and an empty line parts episodes. An episode is
+///
+/// * `seed 7 terminated`, or `truncated`, or both; the seed `none` carries the generator on;
+/// * its actions on one line: a digit each, or all their numbers, one action after the other, as
+///   the bits of `f32`s in hexadecimal;
+/// * every observation from the reset on, a line each, as the bits of its `f32`s; and where the
+///   reward is not that of the step before, the bits of it as an `f64`.
+#[track_caller]
+pub fn replay_recording(make: &dyn Fn() -> Box<dyn Env>, recording: &str) -> (usize, u32) {
+    let mut env = make();
+    let (mut n_steps, mut n_differing) = (0, 0);
+    let text: Vec<&str> = recording.lines().filter(|line| !line.starts_with('#')).collect();
+    for episode in text.split(|line| line.is_empty()).filter(|episode| !episode.is_empty()) {
+        let [title, actions, start, rows @ ..] = episode else { panic!("an episode is cut") };
+        let words: Vec<&str> = title.split(' ').collect();
+        let ["seed", seed, ends @ ..] = &words[..] else { panic!("no title: {title}") };
+        let actions = recorded_actions(env.spec(), actions);
+        assert_eq!(actions.len(), rows.len(), "{title}: a row per action");
+        let mut seen = blank(env.spec());
+        env.reset(seed.parse().ok(), &mut seen);
+        n_differing += differing_bits(&seen, start).0;
+        let mut reward = f64::NAN;
+        for (index, (action, row)) in actions.iter().zip(rows).enumerate() {
+            let step = env.step(action.borrow(), &mut seen);
+            let (n_bits, new_reward) = differing_bits(&seen, row);
+            reward = new_reward.unwrap_or(reward);
+            n_differing += n_bits + (step.reward.to_bits() ^ reward.to_bits()).count_ones();
+            n_steps += 1;
+            let is_last = index + 1 == rows.len();
+            let expected = ["terminated", "truncated"].map(|end| is_last && ends.contains(&end));
+            assert_eq!([step.terminated, step.truncated], expected, "{title}, step {n_steps}");
+        }
+    }
+    (n_steps, n_differing)
+}
+
 #[track_caller]
 fn check_spots<G: Game>(game: &G) {
     let [left, bottom, right, top] = game.scene().view;
@@ -263,6 +313,34 @@ fn check_playout<G: Game>(game: &G, seed: u64) {
 }
 
 #[track_caller]
+fn check_urgent<G: Game>(game: &G) {
+    let urgent = game.urgent();
+    let Turn::Seat(seat) = game.turn() else {
+        return assert_eq!(urgent, None, "nothing is urgent when all is over");
+    };
+    let wins = |game: &G, seat: Seat, action: Action| {
+        let mut next = game.clone();
+        next.apply(action);
+        next.turn() == Turn::Over && next.score(seat) == G::SPEC.scores.1
+    };
+    let can_win = game.legal_actions().any(|action| wins(game, seat, action));
+    match urgent {
+        Some(Urgent::Win(action)) => assert!(wins(game, seat, action), "a win wins"),
+        _ if !G::HAS_URGENT_ACTIONS => assert_eq!(urgent, None, "urgent actions are announced"),
+        _ => assert!(!can_win, "no win is overlooked"),
+    }
+    if let Some(Urgent::Block(block)) = urgent {
+        assert!(game.legal_actions().any(|action| action == block), "a block is legal");
+        for other in game.legal_actions().filter(|&action| action != block) {
+            let mut next = game.clone();
+            next.apply(other);
+            let Turn::Seat(seat) = next.turn() else { continue };
+            assert!(wins(&next, seat, block), "what is not blocked wins");
+        }
+    }
+}
+
+#[track_caller]
 fn check_scores<G: Game>(game: &G) {
     let (low, high) = G::SPEC.scores;
     let scores = scores(game);
@@ -319,6 +397,30 @@ fn blank(spec: &EnvSpec) -> Vec<f32> {
 
 fn bits(observation: &[f32]) -> Vec<u32> {
     observation.iter().map(|x| x.to_bits()).collect()
+}
+
+fn recorded_actions(spec: &EnvSpec, line: &str) -> Vec<AnyAction> {
+    if spec.actions.is_discrete() {
+        let digits = line.bytes().map(|digit| usize::from(digit - b'0'));
+        return digits.map(|index| AnyAction::Discrete(Action(index))).collect();
+    }
+    let numbers = line.split(' ').map(|word| f32::from_bits(hexadecimal(word) as u32));
+    let numbers: Vec<f32> = numbers.collect();
+    let actions = numbers.chunks(spec.actions.size());
+    actions.map(|numbers| AnyAction::Continuous(numbers.to_vec())).collect()
+}
+
+/// How many bits of an observation are not those of its row, and the reward where the row has one.
+fn differing_bits(seen: &[f32], row: &str) -> (u32, Option<f64>) {
+    let words: Vec<u64> = row.split(' ').map(hexadecimal).collect();
+    let (expected, reward) = words.split_at(seen.len());
+    let pairs = seen.iter().zip(expected);
+    let n_bits = pairs.map(|(x, y)| (u64::from(x.to_bits()) ^ y).count_ones());
+    (n_bits.sum(), reward.first().map(|&bits| f64::from_bits(bits)))
+}
+
+fn hexadecimal(word: &str) -> u64 {
+    u64::from_str_radix(word, 16).expect("a recording is in hexadecimal")
 }
 
 /// The first numbers of an observation; more would not be read.

@@ -18,7 +18,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, pick};
+use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, pick};
 use crate::scene::Scene;
 use crate::seeds::mix;
 
@@ -73,6 +73,7 @@ impl Game for Connect4 {
         scores: (-1.0, 1.0),
     };
     const N_SYMMETRIES: usize = 2;
+    const HAS_URGENT_ACTIONS: bool = true;
 
     fn start(_rng: &mut fastrand::Rng) -> Self {
         Self::default()
@@ -151,6 +152,17 @@ impl Game for Connect4 {
         // All discs plus the lowest free cell of each column say which cells are taken, so that
         // adding one seat's discs keeps positions apart in 49 bits.
         mix(self.discs[0] + (self.occupied() + BOTTOM))
+    }
+
+    fn urgent(&self) -> Option<Urgent> {
+        let free = self.free();
+        let column = |cells: u64| Action(cells.trailing_zeros() as usize / STRIDE);
+        let wins = threats(self.discs[self.seat()]) & free;
+        if wins != 0 {
+            return Some(Urgent::Win(column(wins)));
+        }
+        let losses = threats(self.discs[1 - self.seat()]) & free;
+        (losses != 0).then(|| Urgent::Block(column(losses)))
     }
 
     fn playout(&mut self, rng: &mut fastrand::Rng) -> usize {

@@ -112,7 +112,7 @@ pub struct EnvSpec {
     pub quit_action: Option<usize>,
     /// The mean return from which the task counts as solved.
     pub reward_threshold: Option<f64>,
-    /// Steps per second of the simulated world, for playing episodes back.
+    /// Steps per second when an episode is played back: Gymnasium's `render_fps`.
     pub frames_per_second: u32,
     /// The name of each discrete action for people, or of each number of a continuous one.
     pub action_names: &'static [&'static str],

@@ -20,6 +20,9 @@ pub trait Game:
     /// Number of symmetries of the board. They are numbered from 0, which changes nothing.
     const N_SYMMETRIES: usize;
 
+    /// Whether [`urgent`](Self::urgent) is worth asking.
+    const HAS_URGENT_ACTIONS: bool = false;
+
     /// The starting position. Games without chance ignore `rng`.
     fn start(rng: &mut fastrand::Rng) -> Self;
 
@@ -50,6 +53,11 @@ pub trait Game:
 
     /// A hash of the position that never changes between versions of the program.
     fn hash64(&self) -> u64;
+
+    /// An action that cannot wait, for games that can tell at a glance.
+    fn urgent(&self) -> Option<Urgent> {
+        None
+    }
 
     /// Plays random actions to the end and returns how many: [`random_action`] until over.
     ///
@@ -101,6 +109,16 @@ impl GameSpec {
     pub fn is_zero_sum(&self) -> bool {
         self.n_seats == 2 && self.scores.0 == -self.scores.1
     }
+}
+
+/// An action that cannot wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgent {
+    /// The seat to move wins with it at once.
+    Win(Action),
+    /// The seat to move cannot win at once, and after any other action the other seat can, with
+    /// this one.
+    Block(Action),
 }
 
 /// Any legal action of a game that is not over, with equal chance.

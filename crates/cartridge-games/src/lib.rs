@@ -5,34 +5,43 @@
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
 //! * [`batch`]: many environments that are stepped by one call.
+//! * [`engine`]: the stateless door, by name and bytes ([`EngineContext`]).
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
 //! * [`conformance`]: the checks that every cartridge passes, and its playthrough.
 //! * One module per game ([`tic_tac_toe`], [`connect4`], [`othello`]) and per environment
-//!   ([`cart_pole`], [`lunar_lander`], [`bipedal_walker`], [`asteroid_prospector`]).
+//!   ([`cart_pole`], [`acrobot`], [`mountain_car`], [`mountain_car_continuous`], [`pendulum`],
+//!   [`lunar_lander`], [`bipedal_walker`], [`asteroid_prospector`]).
 //! * `rigid`: the rigid bodies of lander and walker.
 //! * `square`: the eight symmetries of a square board.
-//! * [`numpy_random`]: NumPy's random numbers, so that seeds mean what they mean in Gymnasium.
+//! * [`numpy_random`] and [`numpy_math`]: NumPy's random numbers and its arithmetic, so that
+//!   seeds and steps mean what they mean in Gymnasium.
 //! * [`seeds`]: which seed an episode gets.
 //! * [`nearest()`]: the word that was probably meant.
 //!
 //! **Invariant:** no file, clock, thread, network or tensor is reachable from this crate.
 //! Chance comes in through a seed, so a seed and a list of actions replay exactly.
 
+pub mod acrobot;
 pub mod asteroid_prospector;
 pub mod batch;
 pub mod bipedal_walker;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;
+pub mod engine;
 pub mod env;
 pub mod game;
 #[cfg(test)]
 mod golden;
 pub mod lunar_lander;
+pub mod mountain_car;
+pub mod mountain_car_continuous;
 pub mod nearest;
+pub mod numpy_math;
 pub mod numpy_random;
 pub mod othello;
+pub mod pendulum;
 pub mod registry;
 mod rigid;
 pub mod scene;
@@ -41,8 +50,11 @@ mod square;
 pub mod tic_tac_toe;
 
 pub use crate::batch::{EnvActions, EnvBatch};
+pub use crate::engine::{EngineContext, EngineError};
 pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
-pub use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn, random_action};
+pub use crate::game::{
+    Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, random_action,
+};
 pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env, present_id};
 pub use crate::scene::{Paint, Scene, Shape};

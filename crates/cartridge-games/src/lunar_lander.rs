@@ -42,7 +42,7 @@
 
 mod scene;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
@@ -82,7 +82,7 @@ pub static CONTINUOUS_SPEC: EnvSpec = EnvSpec {
 };
 
 /// Options of the environment, under Gymnasium's names.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Throttles instead of four actions.

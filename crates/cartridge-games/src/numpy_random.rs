@@ -8,8 +8,8 @@
 pub struct NumpyRng {
     state: u128,
     increment: u128,
-    /// The upper half of the last 64 bits that [`Self::integers`] took, until it takes that too.
-    kept_half: Option<u32>,
+    /// The upper half of a draw whose lower half an integer took.
+    kept: Option<u32>,
 }
 
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
@@ -19,7 +19,7 @@ impl NumpyRng {
     pub fn new(seed: u64) -> Self {
         let [s0, s1, s2, s3] = seed_words(seed).map(u128::from);
         let increment = (((s2 << 64) | s3) << 1) | 1;
-        let mut rng = Self { state: 0, increment, kept_half: None };
+        let mut rng = Self { state: 0, increment, kept: None };
         rng.advance();
         rng.state = rng.state.wrapping_add((s0 << 64) | s1);
         rng.advance();
@@ -43,35 +43,38 @@ impl NumpyRng {
         low + (high - low) * self.random()
     }
 
-    /// An integer in `low..high`, as `Generator.integers(low, high)`, for up to 2^32 - 1 of them.
+    /// A whole number in `low..high`, as `Generator.integers(low, high)`.
     ///
-    /// It takes 32 bits at a time and keeps the other half for the next integer, whatever is drawn
-    /// in between (Lemire 2019, "Fast random integer generation in an interval").
+    /// Half of a draw is kept for the next whole number, whatever is drawn in between; a range of
+    /// one number draws nothing.
     ///
     /// # Panics
     ///
-    /// If there is no integer between the bounds, or too many.
+    /// If the range is empty or holds 2³² numbers or more.
     pub fn integers(&mut self, low: i64, high: i64) -> i64 {
-        let n_values = u32::try_from(high - low).expect("fewer than 2^32 values");
-        assert!(n_values > 0, "no integer is in {low}..{high}");
-        if n_values == 1 {
+        let n = high.checked_sub(low).and_then(|n| u32::try_from(n).ok());
+        let n = n.filter(|&n| n > 0).expect("a range of 1 to 2^32 - 1 numbers");
+        if n == 1 {
             return low;
         }
-        let threshold = n_values.wrapping_neg() % n_values;
+        // Lemire 2019: the upper half of a product is uniform once the lower half is not among
+        // the few values that would favour some numbers.
+        let unfair = n.wrapping_neg() % n;
         loop {
-            let product = u64::from(self.next_u32()) * u64::from(n_values);
-            if product as u32 >= threshold {
+            let product = u64::from(self.next_u32()) * u64::from(n);
+            if product as u32 >= unfair {
                 return low + (product >> 32) as i64;
             }
         }
     }
 
     fn next_u32(&mut self) -> u32 {
-        self.kept_half.take().unwrap_or_else(|| {
-            let bits = self.next_u64();
-            self.kept_half = Some((bits >> 32) as u32);
-            bits as u32
-        })
+        if let Some(kept) = self.kept.take() {
+            return kept;
+        }
+        let both = self.next_u64();
+        self.kept = Some((both >> 32) as u32);
+        both as u32
     }
 
     fn advance(&mut self) {
@@ -163,12 +166,22 @@ mod tests {
     }
 
     #[test]
-    fn integers_keep_the_other_half() {
-        let mut rng = NumpyRng::new(42);
-        let drawn = [(5, 10), (-9999, 9999), (4, 5), (0, 7)].map(|(a, b)| rng.integers(a, b));
-        assert_eq!(drawn, [5, 5478, 4, 4]);
-        assert_eq!(rng.random(), 0.8585979199113825);
-        assert_eq!([(); 5].map(|()| rng.integers(1, 4)), [2, 1, 3, 1, 1]);
+    fn integers_keep_half_a_draw() {
+        let mut rng = NumpyRng::new(7);
+        let ranges =
+            [(0, 4), (5, 10), (4, 5), (-9999, 9999), (0, 3_000_000_000), (0, 3_000_000_000)];
+        let drawn = ranges.map(|(low, high)| rng.integers(low, high));
+        assert_eq!(drawn, [3, 8, 4, 3683, 2_691_641_402, 1_734_877_356]);
+        assert_eq!(rng.random(), 0.225_207_189_990_591_86);
+        assert_eq!(rng.integers(0, 69), 53);
+        assert_eq!(rng.random(), 0.300_166_284_911_225_43);
+    }
+
+    #[test]
+    fn integers_that_would_favour_some_are_drawn_again() {
+        let mut rng = NumpyRng::new(11);
+        let sum: i64 = (0..1000).map(|_| rng.integers(0, 3_000_000_000)).sum();
+        assert_eq!(sum, 1_503_614_886_592);
     }
 
     #[test]

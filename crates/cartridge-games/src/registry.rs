@@ -7,25 +7,33 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::acrobot::{self, Acrobot};
 use crate::asteroid_prospector::{self, AsteroidProspector};
 use crate::bipedal_walker::{self, BipedalWalker};
 use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
-use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn};
 use crate::lunar_lander::{self, LunarLander};
+use crate::mountain_car::{self, MountainCar};
+use crate::mountain_car_continuous::{self, MountainCarContinuous};
 use crate::nearest::nearest;
 use crate::othello::Othello;
+use crate::pendulum::{self, Pendulum};
 use crate::scene::Scene;
 use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 5] = [
+    static ALL: [&EnvSpec; 9] = [
         &cart_pole::SPEC,
         &lunar_lander::SPEC,
         &bipedal_walker::SPEC,
         &bipedal_walker::HARDCORE_SPEC,
+        &acrobot::SPEC,
+        &mountain_car::SPEC,
+        &mountain_car_continuous::SPEC,
+        &pendulum::SPEC,
         &asteroid_prospector::SPEC,
     ];
     &ALL
@@ -56,6 +64,22 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
             let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;
             Ok(Box::new(CartPole::new(config)))
         }
+        "Acrobot-v1" => {
+            let config = parse_options(id, options, acrobot::Config::OPTIONS)?;
+            Ok(Box::new(Acrobot::new(config)))
+        }
+        "MountainCar-v0" => {
+            let config = parse_options(id, options, mountain_car::Config::OPTIONS)?;
+            Ok(Box::new(MountainCar::new(config)))
+        }
+        "MountainCarContinuous-v0" => {
+            let config = parse_options(id, options, mountain_car_continuous::Config::OPTIONS)?;
+            Ok(Box::new(MountainCarContinuous::new(config)))
+        }
+        "Pendulum-v1" => {
+            let config = parse_options(id, options, pendulum::Config::OPTIONS)?;
+            Ok(Box::new(Pendulum::new(config)))
+        }
         "LunarLander-v3" => {
             let config: lunar_lander::Config =
                 parse_options(id, options, lunar_lander::Config::OPTIONS)?;
@@ -80,6 +104,29 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
     }
 }
 
+/// The options of an environment with their defaults.
+pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
+    let defaults = match id {
+        "CartPole-v1" => serde_json::to_value(cart_pole::Config::default()),
+        "Acrobot-v1" => serde_json::to_value(acrobot::Config::default()),
+        "MountainCar-v0" => serde_json::to_value(mountain_car::Config::default()),
+        "MountainCarContinuous-v0" => {
+            serde_json::to_value(mountain_car_continuous::Config::default())
+        }
+        "Pendulum-v1" => serde_json::to_value(pendulum::Config::default()),
+        "LunarLander-v3" => serde_json::to_value(lunar_lander::Config::default()),
+        "BipedalWalker-v3" | "BipedalWalkerHardcore-v3" => {
+            serde_json::to_value(bipedal_walker::Config::default())
+        }
+        "AsteroidProspector-v0" => serde_json::to_value(asteroid_prospector::Config::default()),
+        _ => return Err(unknown_environment(id)),
+    };
+    match defaults {
+        Ok(Value::Object(options)) => Ok(options),
+        _ => unreachable!("options are plain data"),
+    }
+}
+
 /// What may go wrong when a cartridge is asked for by name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
@@ -94,6 +141,14 @@ pub enum RegistryError {
     /// No game has this id.
     #[error("unknown game `{id}`; {hint}")]
     UnknownGame {
+        /// What was asked for.
+        id: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// Neither a game nor an environment has this id.
+    #[error("unknown game or environment `{id}`; {hint}")]
+    UnknownCartridge {
         /// What was asked for.
         id: String,
         /// What may have been meant.
@@ -183,6 +238,21 @@ impl AnyGame {
         with_game!(self, game => game.observe(seat, out));
     }
 
+    /// Writes the board as planes relative to `seat` into `out`, which has the elements of
+    /// [`GameSpec::planes`].
+    pub fn observe_planes(&self, seat: Seat, out: &mut [f32]) {
+        with_game!(self, game => game.observe_planes(seat, out));
+    }
+
+    /// The position of the same game that `text` draws.
+    pub fn read(&self, text: &str) -> Result<Self, ParseError> {
+        match self {
+            Self::TicTacToe(_) => text.parse().map(Self::TicTacToe),
+            Self::Connect4(_) => text.parse().map(Self::Connect4),
+            Self::Othello(_) => text.parse().map(Self::Othello),
+        }
+    }
+
     /// The position as a picture.
     pub fn scene(&self) -> Scene {
         with_game!(self, game => game.scene())
@@ -191,6 +261,11 @@ impl AnyGame {
     /// Where in the scene each action is chosen, one spot per action, in order.
     pub fn spots(&self) -> Vec<Spot> {
         with_game!(self, game => spots_of(game))
+    }
+
+    /// The number of symmetries of the board, the identity included.
+    pub fn n_symmetries(&self) -> usize {
+        with_game!(self, game => n_symmetries_of(game))
     }
 
     /// The name of `action` for people.
@@ -209,12 +284,21 @@ fn spec_of<G: Game>(_game: &G) -> &'static GameSpec {
     const { &G::SPEC }
 }
 
+fn n_symmetries_of<G: Game>(_game: &G) -> usize {
+    G::N_SYMMETRIES
+}
+
 fn spots_of<G: Game>(_game: &G) -> Vec<Spot> {
     G::spots()
 }
 
 fn name_of<G: Game>(_game: &G, action: Action) -> String {
     G::action_name(action)
+}
+
+/// What may have been meant by a word that is no cartridge's id.
+pub(crate) fn cartridge_hint(word: &str) -> String {
+    hint(word, game_ids().chain(environment_ids()), "the cartridges are")
 }
 
 fn unknown_environment(id: &str) -> RegistryError {
@@ -246,7 +330,11 @@ fn parse_options<T: serde::de::DeserializeOwned>(
         return Err(RegistryError::UnknownOption {
             env: env.to_owned(),
             option: option.clone(),
-            hint: hint(option, known.iter().copied(), "its options are"),
+            hint: if known.is_empty() {
+                "it has none".to_owned()
+            } else {
+                hint(option, known.iter().copied(), "its options are")
+            },
         });
     }
     serde_json::from_value(Value::Object(options.clone())).map_err(|error| {
@@ -278,11 +366,18 @@ fn game_ids() -> impl Iterator<Item = &'static str> + Clone {
     games().iter().map(|spec| spec.id)
 }
 
+/// Neither a game nor an environment has this id.
+pub fn unknown_cartridge(id: &str) -> RegistryError {
+    let hint = hint(id, game_ids().chain(environment_ids()), "there are");
+    RegistryError::UnknownCartridge { id: id.to_owned(), hint }
+}
+
 fn is_environment(id: &str) -> bool {
     environment_ids().any(|known| known == id)
 }
 
-fn is_game(id: &str) -> bool {
+/// Whether a game has this id.
+pub fn is_game(id: &str) -> bool {
     game_ids().any(|known| known == id)
 }
 

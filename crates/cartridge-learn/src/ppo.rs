@@ -106,12 +106,15 @@ pub struct Update {
     pub step: u64,
     /// What was measured; `time/fps` is for the caller, who has a clock.
     pub scalars: Vec<(Metric, f64)>,
+    /// What the environment measures itself, by name: the mean over the same episodes as
+    /// [`Metric::EpisodeReward`], one value per episode.
+    pub episode_metrics: Vec<(&'static str, f64)>,
     /// The episodes that ended, in order of (step, lane).
     pub episodes: Vec<EpisodeEnd>,
 }
 
 /// The end of a training episode.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EpisodeEnd {
     /// Number of the episode in the run, counted from 1 in order of (step, lane).
     pub episode: u64,
@@ -127,6 +130,8 @@ pub struct EpisodeEnd {
     pub length: u32,
     /// Whether the task ended, rather than its time.
     pub terminated: bool,
+    /// What the environment measured in it, by name.
+    pub metrics: Vec<(&'static str, f64)>,
 }
 
 /// A training run in progress.
@@ -264,7 +269,7 @@ impl Ppo {
         let learned = self.learn();
 
         // Report.
-        self.recent.extend(&episodes);
+        self.recent.extend(episodes.iter().cloned());
         self.recent.drain(..self.recent.len().saturating_sub(N_RECENT));
         let mut scalars = Vec::new();
         if !self.recent.is_empty() {
@@ -278,7 +283,8 @@ impl Ppo {
         scalars.extend(learned);
         let explained = explained_variance(&self.rollout.values, &self.rollout.returns);
         scalars.extend(explained.map(|share| (Metric::ExplainedVariance, share)));
-        Update { step: self.step, scalars, episodes }
+        let episode_metrics = mean_metrics(&self.recent);
+        Update { step: self.step, scalars, episode_metrics, episodes }
     }
 
     /// Fills the rollout with what the policy does, and returns the episodes that ended.
@@ -331,6 +337,7 @@ impl Ppo {
                         reward: lane.reward,
                         length: lane.length,
                         terminated: step.terminated,
+                        metrics: lane.env.episode_metrics(),
                     });
                     if !step.terminated {
                         rollout.last_observations.extend_from_slice(observation);
@@ -651,6 +658,18 @@ fn explained_variance(values: &[f32], returns: &[f32]) -> Option<f64> {
     let errors: Vec<f64> = returns.iter().zip(&values).map(|(r, v)| r - v).collect();
     let total = variance(&returns);
     (total > 0.0).then(|| 1.0 - variance(&errors) / total)
+}
+
+/// What environments measure themselves: the mean of each over the episodes that have it.
+fn mean_metrics(episodes: &VecDeque<EpisodeEnd>) -> Vec<(&'static str, f64)> {
+    let Some(newest) = episodes.back() else { return Vec::new() };
+    let mean = |name: &'static str| {
+        let all = episodes.iter().flat_map(|episode| &episode.metrics);
+        let values: Vec<f64> =
+            all.filter(|(known, _)| *known == name).map(|(_, value)| *value).collect();
+        (name, values.iter().sum::<f64>() / values.len() as f64)
+    };
+    newest.metrics.iter().map(|&(name, _)| mean(name)).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{RegistryError, make_env};
+use cartridge_games::registry::{RegistryError, make_env, present_id};
 use cartridge_learn::ppo;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -209,6 +209,30 @@ impl ConfigError {
     }
 }
 
+/// The options of an environment from texts such as `continuous=true`.
+pub fn parse_options(assignments: &[String]) -> Result<Map<String, Value>, ConfigError> {
+    let parse = |assignment: &String| {
+        let (key, value) = parse_assignment(assignment, "continuous=true")?;
+        Ok((key.strip_prefix("env.").unwrap_or(key).to_owned(), value))
+    };
+    assignments.iter().map(parse).collect()
+}
+
+fn parse_assignment<'a>(
+    assignment: &'a str,
+    example: &str,
+) -> Result<(&'a str, Value), ConfigError> {
+    let Some((key, text)) = assignment.split_once('=') else {
+        return Err(ConfigError::BadValue {
+            key: assignment.to_owned(),
+            detail: format!("write it as key=value, such as {example}"),
+        });
+    };
+    // What is no number, boolean or other JSON is a word.
+    let value = serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::from(text.trim()));
+    Ok((key.trim(), value))
+}
+
 /// A configuration in the making: defaults with the user's words laid over them.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -220,6 +244,7 @@ impl Draft {
     pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
         // The environment is looked up first, so that a misspelt one is what the user hears of.
         make_env(env_id, &Map::new())?;
+        let (env_id, _) = present_id(env_id);
         let known = Algorithm::ALL.map(Algorithm::id);
         if !known.contains(&algo.to_lowercase().as_str()) {
             let hint = match nearest(algo, known) {
@@ -294,15 +319,8 @@ impl Draft {
 
     /// [`Self::set`] from text such as `trainer.gamma=0.98`.
     pub fn set_text(&mut self, assignment: &str) -> Result<(), ConfigError> {
-        let Some((key, text)) = assignment.split_once('=') else {
-            return Err(ConfigError::BadValue {
-                key: assignment.to_owned(),
-                detail: "write it as key=value, such as trainer.gamma=0.98".to_owned(),
-            });
-        };
-        // What is no number, boolean or other JSON is a word.
-        let value = serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::from(text.trim()));
-        self.set(key.trim(), value)
+        let (key, value) = parse_assignment(assignment, "trainer.gamma=0.98")?;
+        self.set(key, value)
     }
 
     /// Checks the whole and gives it its type.

@@ -57,6 +57,16 @@ pub enum RunError {
         /// What may have been meant.
         hint: String,
     },
+    /// The game has no such level.
+    #[error("`{game}` has no level `{level}`; {hint}")]
+    UnknownLevel {
+        /// Id of the game.
+        game: String,
+        /// What was asked for.
+        level: String,
+        /// What may have been meant.
+        hint: String,
+    },
     /// The action cannot be played now.
     #[error("action {action} is not legal here; legal are {legal:?}")]
     IllegalMove {
@@ -64,6 +74,25 @@ pub enum RunError {
         action: usize,
         /// What can be played.
         legal: Vec<usize>,
+    },
+    /// A file is no list of actions.
+    #[error(
+        "{file} is no list of actions: {reason}\n\
+         hint: it holds one JSON array, such as [0, 1, 1] or [[0.5, -1.0], [0.0, 0.25]]"
+    )]
+    BadActions {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An action of a list cannot be taken.
+    #[error("action {index}: {reason}")]
+    BadAction {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The game went on since the client looked.
     #[error("the game is at ply {current}, not {given}")]
@@ -73,6 +102,12 @@ pub enum RunError {
         /// Where the client thought it was.
         given: u32,
     },
+    /// The person has not moved yet.
+    #[error("there is no move of yours to take back")]
+    NothingToUndo,
+    /// Nobody can move any more.
+    #[error("the game is over, so there is no move to hint at")]
+    NothingToHint,
     /// Another lab works on this data folder.
     #[error(
         "another lab is already at work on {data}{at}\n\

@@ -1,13 +1,20 @@
 //! Measuring a policy: whole episodes, greedily played, with their own seeds.
 
+use std::collections::BTreeMap;
+
 use cartridge_games::env::Env;
 use cartridge_games::game::Action;
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::{Stream, episode_seed};
+use cartridge_learn::metric::Metric;
 use cartridge_learn::policy::Policy;
-use cartridge_store::Evaluation;
-use serde_json::{Map, Value};
+use cartridge_store::{
+    DataDir, DoneReason, Episodes, Evaluation, Event, Manifest, MetricLine, RunId,
+};
+use serde_json::{Map, Value, json};
 
+use crate::carried::CarriedRun;
+use crate::clock::unix_now;
 use crate::error::Result;
 
 /// Episodes that are played side by side, so that the network sees batches.
@@ -20,6 +27,12 @@ pub struct Outcome {
     pub returns: Vec<f64>,
     /// Length of each episode in steps.
     pub lengths: Vec<u32>,
+    /// The number that each episode was reset with.
+    pub seeds: Vec<u64>,
+    /// Whether the task itself ended in each episode.
+    pub ends: Vec<bool>,
+    /// What the environment measures itself, by name: one value per episode.
+    pub metrics: BTreeMap<String, Vec<f64>>,
     /// Episodes in which the task itself ended.
     pub terminated: u32,
     /// Episodes that were cut short.
@@ -36,8 +49,13 @@ pub fn evaluate(
     seed_base: u64,
 ) -> Result<Outcome> {
     let n = episodes as usize;
-    let mut outcome =
-        Outcome { returns: vec![0.0; n], lengths: vec![0; n], terminated: 0, truncated: 0 };
+    let mut outcome = Outcome {
+        returns: vec![0.0; n],
+        lengths: vec![0; n],
+        seeds: (0..n).map(|episode| seed(seed_base, episode)).collect(),
+        ends: vec![false; n],
+        ..Outcome::default()
+    };
     let first = make_env(env_id, options)?;
     let (width, n_actions) = (first.spec().observation, first.spec().actions.size());
     let mut next = 0;
@@ -74,6 +92,11 @@ pub fn evaluate(
             if !step.is_end() {
                 continue;
             }
+            outcome.ends[*episode] = step.terminated;
+            for (name, value) in env.episode_metrics() {
+                let values = outcome.metrics.entry(name.to_owned()).or_insert_with(|| vec![0.0; n]);
+                values[*episode] = value;
+            }
             outcome.terminated += u32::from(step.terminated);
             outcome.truncated += u32::from(!step.terminated);
             if next < n {
@@ -105,8 +128,97 @@ impl Outcome {
             std,
             ci95,
             mean_length: self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / n,
+            metrics: self
+                .metrics
+                .iter()
+                .map(|(name, values)| (name.clone(), values.iter().sum::<f64>() / n))
+                .collect(),
         }
     }
+}
+
+/// An evaluation that is kept as a run: which policy is measured, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptEvaluation<'a> {
+    /// The run that made the policy.
+    pub run: &'a Manifest,
+    /// Environment steps of the policy.
+    pub step: u64,
+    /// Whether it is the best of the run rather than its newest.
+    pub is_best: bool,
+    /// How many episodes.
+    pub episodes: u32,
+    /// Chooses the episodes.
+    pub seed: u64,
+}
+
+impl KeptEvaluation<'_> {
+    /// Measures the policy and keeps it as a run, with every episode.
+    pub fn carry_out(
+        &self,
+        data: &DataDir,
+        version: &str,
+        policy: &Policy,
+    ) -> Result<(RunId, Outcome)> {
+        let Self { run, step, is_best, episodes, seed } = *self;
+        let options = run.config["env"].as_object().cloned().unwrap_or_default();
+        let name = format!("Evaluation of {} at step {step}", run.id);
+        let terms = json!({
+            "run": run.id, "step": step, "best": is_best, "episodes": episodes, "seed": seed,
+            "env_id": run.env_id, "env": options,
+        });
+        let mut kept = CarriedRun::begin(data, version, name, &run.env_id, terms)?;
+        let id = kept.manifest.id.clone();
+        kept.event(Event::EvaluationStarted { step, episodes })?;
+        let outcome = match evaluate(policy, &run.env_id, &options, episodes, seed) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                kept.fail(&error)?;
+                return Err(error);
+            }
+        };
+        let summary = outcome.summary(step);
+        kept.metrics(&outcome.metric_line(&summary))?;
+        kept.event(Event::EvaluationComplete(summary))?;
+        kept.finish(DoneReason::Completed)?;
+        Ok((id, outcome))
+    }
+}
+
+impl Outcome {
+    /// The one row of figures: the means, and every episode.
+    fn metric_line(&self, summary: &Evaluation) -> MetricLine {
+        let numbers = 1..=self.returns.len() as u64;
+        let values = metric_values(summary)
+            .map(|(name, value)| (name, Some(value).filter(|value| value.is_finite())))
+            .collect();
+        MetricLine {
+            attempt: 1,
+            row: 1,
+            t: unix_now(),
+            step: summary.step,
+            values,
+            episodes: Episodes {
+                episode: numbers.collect(),
+                reward: self.returns.clone(),
+                length: self.lengths.clone(),
+                timestep: vec![summary.step; self.returns.len()],
+                seed: self.seeds.clone(),
+                terminated: self.ends.clone(),
+            },
+        }
+    }
+}
+
+/// The figures of an evaluation by the names under which they are stored.
+pub(crate) fn metric_values(summary: &Evaluation) -> impl Iterator<Item = (String, f64)> {
+    let own = summary.metrics.iter().map(|(name, &value)| (format!("eval/{name}"), value));
+    [
+        (Metric::EvaluationReward.name().to_owned(), summary.mean),
+        (Metric::EvaluationLength.name().to_owned(), summary.mean_length),
+    ]
+    .into_iter()
+    .chain(own)
 }
 
 /// The mean of some values, their deviation, and the 95% interval of the mean.

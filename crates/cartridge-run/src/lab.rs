@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cartridge_store::follow::{latest_episodes, metrics_in};
@@ -54,9 +54,6 @@ pub struct Lab {
     watch: Mutex<Watch>,
     /// What was taken in outside a tick, to be told at the next.
     untold: Mutex<Vec<FeedRow>>,
-    /// One table per game: its moves are made one at a time, and a slow opponent at one holds up
-    /// no other.
-    pub(crate) tables: Mutex<HashMap<RunId, Arc<Mutex<()>>>>,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -155,7 +152,6 @@ impl Lab {
             is_damaged: AtomicBool::new(false),
             watch: Mutex::default(),
             untold: Mutex::default(),
-            tables: Mutex::default(),
             lock: Mutex::new(lock),
         };
         lab.tick()?;
@@ -226,7 +222,7 @@ impl Lab {
         let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut index = held(&self.writer);
         let mut due = BTreeSet::new();
-        for run in index.active(RunKind::Train)? {
+        for run in index.active()? {
             // A lost run seldom comes back: it is looked at less often.
             if is_discovery || run.status.state() != RunState::Lost {
                 due.insert(run.manifest.id);
@@ -269,7 +265,7 @@ impl Lab {
         let state = run.status.state();
         let (health, is_news) = {
             let mut watch = held(&self.watch);
-            if state.is_final() || run.manifest.kind != RunKind::Train {
+            if state.is_final() || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
                 return Ok(rows);
             }
@@ -357,7 +353,7 @@ impl Lab {
     pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
         let view = self.run(id)?;
         if view.run.manifest.kind != RunKind::Train {
-            // A person's game has no trainer to stop.
+            // Neither a person's game nor an evaluation has a trainer that could be asked.
             return Err(StoreError::NoSuchRun(id.to_string()).into());
         }
         let state = view.run.status.state();
@@ -387,9 +383,9 @@ impl Lab {
         Ok(self.view(run))
     }
 
-    /// Training runs, newest first.
+    /// Trainings and evaluations, newest first; games of people are asked for by [`Self::plays`].
     pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
-        let runs = self.read(|index| index.runs(RunKind::Train, limit, after))?;
+        let runs = self.read(|index| index.runs(&[RunKind::Train, RunKind::Eval], limit, after))?;
         Ok(runs.into_iter().map(|run| self.view(run)).collect())
     }
 
@@ -452,7 +448,7 @@ impl Lab {
 
     /// The newest games of people, newest first.
     pub(crate) fn human_runs(&self, limit: usize) -> Result<Vec<IndexedRun>> {
-        self.read(|index| index.runs(RunKind::Human, limit, None))
+        self.read(|index| index.runs(&[RunKind::Human], limit, None))
     }
 
     /// Takes a run that was just made into the index.

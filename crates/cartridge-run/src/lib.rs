@@ -6,9 +6,12 @@
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * [`worker`]: the native trainer process.
+//! * [`carried`]: runs that the calling process carries out itself.
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`par`], [`throughput`]: what players by hand reach, and how fast environments step.
+//! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
+//! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`play`]: games of people against named opponents.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
@@ -16,12 +19,14 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod carried;
 pub mod checkpoint;
 pub mod clock;
 pub mod config;
 pub mod control;
 pub mod error;
 pub mod evaluation;
+pub mod hint;
 pub mod lab;
 pub mod launch;
 pub mod matches;
@@ -32,6 +37,7 @@ pub mod preview;
 pub mod secret;
 pub mod supervisor;
 pub mod throughput;
+pub mod trace;
 pub mod worker;
 
 pub use crate::config::{Algorithm, ConfigError, RunConfig};
@@ -44,9 +50,14 @@ pub use cartridge_games as games;
 pub use cartridge_store as store;
 
 /// The name of a metric for people; a metric that is not ours keeps its own.
-pub fn metric_label(name: &str) -> &str {
-    cartridge_learn::metric::Metric::ALL
-        .iter()
-        .find(|metric| metric.name() == name)
-        .map_or(name, |metric| metric.label())
+pub fn metric_label(name: &str) -> String {
+    if let Some(metric) = cartridge_learn::metric::Metric::from_name(name) {
+        return metric.label().to_owned();
+    }
+    // What an environment measures itself: `episode/fuel_used`.
+    match name.split_once('/') {
+        Some(("episode", what)) => format!("Episode {}", what.replace('_', " ")),
+        Some(("eval", what)) => format!("Evaluation {}", what.replace('_', " ")),
+        _ => name.to_owned(),
+    }
 }

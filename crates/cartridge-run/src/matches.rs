@@ -4,11 +4,15 @@
 //! once, so that neither the luck of the opening nor the advantage of moving first counts. A
 //! match is a function of its seed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use cartridge_games::game::{Seat, Turn};
 use cartridge_games::registry::AnyGame;
 use cartridge_games::seeds::{Stream, episode_seed};
-use serde::Serialize;
+use cartridge_store::{DataDir, DoneReason, Event, GameRecord, MatchResult, RunId};
+use serde_json::json;
 
+use crate::carried::CarriedRun;
 use crate::error::Result;
 use crate::opponent::Opponent;
 
@@ -27,35 +31,21 @@ pub struct MatchConfig {
     pub seed: u64,
 }
 
-/// How it went, from the view of the first player.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct MatchResult {
-    /// Games won.
-    pub wins: u32,
-    /// Games drawn.
-    pub draws: u32,
-    /// Games lost.
-    pub losses: u32,
-    /// Share of the points: a win is 1, a draw a half.
-    pub score: f64,
-    /// The 95% interval of the score.
-    pub score_ci95: [f64; 2],
-    /// Difference of strength in Elo; none when it has no bound.
-    pub elo: Option<f64>,
-    /// The 95% interval of the Elo difference; none where it has no bound.
-    pub elo_ci95: [Option<f64>; 2],
-}
-
-/// Plays the match. `report` is called after each pair with the number of pairs so far.
-pub fn play_match(config: &MatchConfig, mut report: impl FnMut(u32)) -> Result<MatchResult> {
+/// Plays the match. `report` is called after each game, and says whether to go on; a match ends
+/// after whole pairs only.
+pub fn play_match(
+    config: &MatchConfig,
+    mut report: impl FnMut(GameRecord) -> Result<bool>,
+) -> Result<MatchResult> {
     let mut result = MatchResult::default();
     let mut pairs = Vec::new();
     for pair in 0..config.n_pairs {
-        let opening = opening(&config.game, config.seed, pair)?;
+        let (position, opening) = opening(&config.game, config.seed, pair)?;
         let mut points = 0.0;
+        let mut go_on = true;
         for seat in 0..2 {
             let seed = episode_seed(config.seed, Stream::Evaluation, 1 + seat, u64::from(pair));
-            let score = play_game(opening.clone(), config, Seat(seat as usize), seed);
+            let (score, moves) = play_game(position.clone(), config, Seat(seat as usize), seed);
             if score > 0.0 {
                 result.wins += 1;
             } else if score < 0.0 {
@@ -64,9 +54,18 @@ pub fn play_match(config: &MatchConfig, mut report: impl FnMut(u32)) -> Result<M
                 result.draws += 1;
             }
             points += 0.5 + 0.5 * f64::from(score).clamp(-1.0, 1.0);
+            go_on &= report(GameRecord {
+                game: 2 * pair + seat + 1,
+                seat,
+                opening: opening.clone(),
+                moves,
+                score: f64::from(score),
+            })?;
         }
         pairs.push(points / 2.0);
-        report(pair + 1);
+        if !go_on {
+            break;
+        }
     }
     result.score = pairs.iter().sum::<f64>() / pairs.len() as f64;
     result.score_ci95 = interval(&pairs);
@@ -75,8 +74,58 @@ pub fn play_match(config: &MatchConfig, mut report: impl FnMut(u32)) -> Result<M
     Ok(result)
 }
 
+/// A match that is kept as a run.
+#[derive(Clone, Debug)]
+pub struct KeptMatch {
+    /// The run.
+    pub run_id: RunId,
+    /// How it went.
+    pub result: MatchResult,
+    /// Games that were played.
+    pub n_games: u32,
+    /// Whether all of them were.
+    pub is_whole: bool,
+}
+
+/// Plays the match and keeps it as a run, with every game. It ends early, after a whole pair, once
+/// `stop` is set. `progress` is called with the number of games so far.
+pub fn keep_match(
+    data: &DataDir,
+    version: &str,
+    config: &MatchConfig,
+    stop: &AtomicBool,
+    mut progress: impl FnMut(u32),
+) -> Result<KeptMatch> {
+    let MatchConfig { game, a, b, n_pairs, seed } = config;
+    let games = 2 * n_pairs;
+    let spec = opening(game, 0, 0)?.0.spec();
+    let name = format!("{}: {} against {}", spec.name, a.name(), b.name());
+    let terms = json!({ "game": game, "a": a, "b": b, "games": games, "seed": seed });
+    let mut run = CarriedRun::begin(data, version, name, game, terms)?;
+    let run_id = run.manifest.id.clone();
+    let mut n_games = 0;
+    run.event(Event::MatchStarted { games })?;
+    let played = play_match(config, |record| {
+        n_games = record.game;
+        run.event(Event::GamePlayed(record))?;
+        progress(n_games);
+        Ok(!stop.load(Ordering::Relaxed))
+    });
+    let result = match played {
+        Ok(result) => result,
+        Err(error) => {
+            run.fail(&error)?;
+            return Err(error);
+        }
+    };
+    let is_whole = n_games == games;
+    run.event(Event::MatchComplete(result))?;
+    run.finish(if is_whole { DoneReason::Completed } else { DoneReason::Stopped })?;
+    Ok(KeptMatch { run_id, result, n_games, is_whole })
+}
+
 /// The position after a few random moves: at tic-tac-toe one, because a second may lose already.
-fn opening(game: &str, seed: u64, pair: u32) -> Result<AnyGame> {
+fn opening(game: &str, seed: u64, pair: u32) -> Result<(AnyGame, Vec<u32>)> {
     let seed = episode_seed(seed, Stream::Evaluation, 0, u64::from(pair));
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut position = AnyGame::start(game, &mut rng)?;
@@ -85,20 +134,26 @@ fn opening(game: &str, seed: u64, pair: u32) -> Result<AnyGame> {
         AnyGame::Connect4(_) => 4,
         AnyGame::Othello(_) => 6,
     };
+    let mut actions = Vec::new();
     for _ in 0..n_plies {
-        position.apply(Opponent::Random.choose(&position, &mut rng));
+        let action = Opponent::Random.choose(&position, &mut rng);
+        position.apply(action);
+        actions.push(action.0 as u32);
     }
-    Ok(position)
+    Ok((position, actions))
 }
 
-/// One game to its end: the score of player `a`, who has `seat`.
-fn play_game(mut game: AnyGame, config: &MatchConfig, seat: Seat, seed: u64) -> f32 {
+/// One game to its end: the score of player `a`, who has `seat`, and the moves.
+fn play_game(mut game: AnyGame, config: &MatchConfig, seat: Seat, seed: u64) -> (f32, Vec<u32>) {
     let mut rng = fastrand::Rng::with_seed(seed);
+    let mut moves = Vec::new();
     while let Turn::Seat(to_move) = game.turn() {
         let player = if to_move == seat { config.a } else { config.b };
-        game.apply(player.choose(&game, &mut rng));
+        let action = player.choose(&game, &mut rng);
+        game.apply(action);
+        moves.push(action.0 as u32);
     }
-    game.score(seat)
+    (game.score(seat), moves)
 }
 
 /// The 95% interval of the mean of the pairs' scores: Wilson's, for as many fair games as would

@@ -37,39 +37,89 @@ pub enum Opponent {
     Perfect,
 }
 
+/// An opponent that is offered at a game, by a name for people.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// `Beginner`, `Club`, `Perfect`.
+    pub name: &'static str,
+    /// Who it is.
+    pub opponent: Opponent,
+    /// Share of the points that it took from the level below, as `benches/levels.sh` measured it.
+    pub score_below: Option<f64>,
+}
+
 /// Deeper takes minutes.
 const DEPTHS: RangeInclusive<u32> = 1..=10;
 /// More takes gigabytes.
 const SIMULATIONS: RangeInclusive<u32> = 1..=100_000;
 
 impl Opponent {
-    /// Levels to choose from at `game`, strongest first. Others can be asked for by id.
+    /// The levels of `game`, strongest first. Other opponents can be asked for by id.
     ///
-    /// The order was measured with `benches/levels.sh`; at Othello the second and the third are
-    /// too close to tell apart.
-    pub fn offered(game: &str) -> &'static [Self] {
+    /// The order was measured: each beats the next, by the share that it says.
+    pub fn levels(game: &str) -> &'static [Level] {
+        const fn level(name: &'static str, opponent: Opponent, score_below: f64) -> Level {
+            Level { name, opponent, score_below: Some(score_below) }
+        }
         const fn mcts(n_simulations: u32) -> Opponent {
             Opponent::Mcts { n_simulations }
         }
         const fn alphabeta(depth: u32) -> Opponent {
             Opponent::AlphaBeta { depth }
         }
+        const BEGINNER: Level =
+            Level { name: "Beginner", opponent: Opponent::Random, score_below: None };
         match game {
-            "tictactoe" => const { &[Self::Perfect, mcts(30), alphabeta(1), Self::Random] },
-            "connect4" => {
-                const {
-                    &[
-                        Self::Perfect,
-                        mcts(10_000),
-                        mcts(1_000),
-                        alphabeta(4),
-                        mcts(100),
-                        Self::Random,
-                    ]
-                }
-            }
-            _ => const { &[alphabeta(5), mcts(10_000), alphabeta(2), mcts(1_000), Self::Random] },
+            "tictactoe" => &[
+                const { level("Perfect", Self::Perfect, 0.6425) },
+                const { level("Club", mcts(30), 0.9575) },
+                const { level("Casual", alphabeta(1), 0.74) },
+                BEGINNER,
+            ],
+            "connect4" => &[
+                const { level("Perfect", Self::Perfect, 0.9) },
+                const { level("Expert", mcts(10_000), 0.8) },
+                const { level("Strong", mcts(1_000), 0.805) },
+                const { level("Club", mcts(100), 0.87) },
+                const { level("Casual", mcts(10), 0.98) },
+                BEGINNER,
+            ],
+            _ => &[
+                const { level("Strong", alphabeta(5), 0.92) },
+                const { level("Club", alphabeta(2), 0.89) },
+                const { level("Casual", mcts(100), 1.0) },
+                BEGINNER,
+            ],
         }
+    }
+
+    /// The opponents at the levels of `game`, strongest first.
+    pub fn offered(game: &str) -> impl Iterator<Item = Self> + use<> {
+        Self::levels(game).iter().map(|level| level.opponent)
+    }
+
+    /// The strongest at `game`.
+    pub fn strongest(game: &str) -> Self {
+        Self::levels(game)[0].opponent
+    }
+
+    /// The level of `game` that this opponent is, if it is one.
+    pub fn level(self, game: &str) -> Option<&'static Level> {
+        Self::levels(game).iter().find(|level| level.opponent == self)
+    }
+
+    /// The opponent at the level `name` of `game`, in small or capital letters.
+    pub fn at_level(game: &str, name: &str) -> Result<Self> {
+        let levels = Self::levels(game);
+        let found = levels.iter().find(|level| level.name.eq_ignore_ascii_case(name));
+        found.map(|level| level.opponent).ok_or_else(|| {
+            let names: Vec<String> = levels.iter().map(|level| level.name.to_lowercase()).collect();
+            let hint = match nearest(&name.to_lowercase(), names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            RunError::UnknownLevel { game: game.to_owned(), level: name.to_owned(), hint }
+        })
     }
 
     /// The opponent `id` at `game`.
@@ -80,8 +130,8 @@ impl Opponent {
             hint,
         };
         match id.parse::<Self>() {
-            Ok(Self::Perfect) if !Self::offered(game).contains(&Self::Perfect) => {
-                let strongest = Self::offered(game)[0];
+            Ok(Self::Perfect) if !Self::offered(game).any(|offered| offered == Self::Perfect) => {
+                let strongest = Self::strongest(game);
                 Err(refused(format!(
                     "nobody knows perfect play here; the strongest is `{strongest}`"
                 )))
@@ -89,7 +139,8 @@ impl Opponent {
             Ok(opponent) => Ok(opponent),
             Err(BadOpponent(Some(hint))) => Err(refused(hint)),
             Err(BadOpponent(None)) => {
-                let ids: Vec<String> = Self::offered(game).iter().map(Self::to_string).collect();
+                let ids: Vec<String> =
+                    Self::offered(game).map(|offered| offered.to_string()).collect();
                 Err(refused(match nearest(id, ids.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are {}", ids.join(", ")),
@@ -125,8 +176,8 @@ impl Opponent {
                  within that horizon, and everything beyond it."
             ),
             Self::Mcts { n_simulations } => format!(
-                "Plays {} random games in its head before each move. Sound in the open, now and \
-                 then blind to a narrow trap.",
+                "Tries {} lines of play in its head before each move and judges each by random games. \
+                 Sound in the open, now and then blind to a narrow trap.",
                 thousands(n_simulations)
             ),
             Self::Perfect if game == "connect4" => {
@@ -138,6 +189,18 @@ impl Opponent {
                 "Searches every line to the end and never errs. The best you can get is a draw."
                     .to_owned()
             }
+        }
+    }
+
+    /// How strong it is at `game` in plain words, where that was measured.
+    pub fn strength(self, game: &str) -> Option<String> {
+        let levels = Self::levels(game);
+        let place = levels.iter().position(|level| level.opponent == self)?;
+        match (levels[place].score_below, levels.get(place + 1)) {
+            (Some(score), Some(below)) => {
+                Some(format!("Took {:.0}% of the points from {}.", 100.0 * score, below.name))
+            }
+            _ => Some("The weakest level.".to_owned()),
         }
     }
 

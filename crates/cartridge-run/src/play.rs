@@ -1,20 +1,21 @@
 //! Games of people against named opponents.
 //!
 //! A game is a run of kind `human`: its manifest says what is played against whom, and its
-//! `events.jsonl` holds the moves. Nothing is kept in memory between two requests, so any number
-//! of games go on side by side and a restart of the lab changes none of them.
-
-use std::sync::{Arc, Mutex};
+//! `events.jsonl` holds what was done: moves, moves taken back, hints. Lines are only ever added,
+//! so the whole history stays; the game as it stands is folded from them. Nothing is kept in memory
+//! between two requests, so any number of games go on side by side, a restart of the lab changes
+//! none of them, and a game begun in a terminal can be gone on with in the browser.
 
 use cartridge_games::game::{Action, Seat, Turn};
 use cartridge_games::registry::AnyGame;
 use cartridge_store::jsonl::{self, Appender};
-use cartridge_store::{Event, EventLine, Manifest, RunDir, RunId, RunKind, StoreError};
+use cartridge_store::{DataDir, Event, EventLine, Manifest, RunDir, RunId, RunKind, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::unix_now;
 use crate::error::{Result, RunError};
-use crate::lab::{Lab, held};
+use crate::hint::Hint;
+use crate::lab::Lab;
 use crate::opponent::Opponent;
 
 /// What the manifest of a game keeps as its configuration.
@@ -39,6 +40,19 @@ pub enum Side {
     Random,
 }
 
+/// A game to be set up.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPlay<'a> {
+    /// Id of the game.
+    pub game: &'a str,
+    /// Id of the opponent.
+    pub opponent: &'a str,
+    /// The side that the person wants.
+    pub side: Side,
+    /// Decides every choice that is left to chance.
+    pub seed: u64,
+}
+
 /// A game in progress, or at its end.
 #[derive(Clone, Debug)]
 pub struct Play {
@@ -50,9 +64,15 @@ pub struct Play {
     pub seat: Seat,
     /// Whom the person plays.
     pub opponent: Opponent,
-    /// The moves so far: who, and what.
+    /// The moves so far: who, and what. Those that were taken back are not among them.
     pub moves: Vec<(Seat, Action)>,
+    /// How often the person took a move back.
+    pub n_take_backs: u32,
+    /// How many hints the person was given.
+    pub n_hints: u32,
     seed: u64,
+    /// Whether the last thing that happened is a hint, so that asking again is not another one.
+    is_hinted: bool,
 }
 
 /// How a game ended for the person.
@@ -67,6 +87,83 @@ pub enum Outcome {
 }
 
 impl Play {
+    /// Sets up a new game; an opponent that moves first has moved. `version` is the product's.
+    pub fn begin(data: &DataDir, version: &str, new: NewPlay<'_>) -> Result<Self> {
+        let NewPlay { game, opponent, side, seed } = new;
+        let position = start(game, seed)?;
+        let opponent = Opponent::find(game, opponent)?;
+        let seat = match side {
+            Side::First => 0,
+            Side::Second => 1,
+            Side::Random => fastrand::Rng::with_seed(seed).usize(..2),
+        };
+        let terms = Terms { game: game.to_owned(), opponent, seat, seed };
+        let (_, manifest) = RunDir::create(data, |id| Manifest {
+            format: Manifest::FORMAT,
+            id,
+            kind: RunKind::Human,
+            name: format!("{} against {}", position.spec().name, opponent.name()),
+            env_id: game.to_owned(),
+            config: serde_json::to_value(&terms).expect("the terms are plain data"),
+            created_at: unix_now(),
+            cartridge_version: version.to_owned(),
+        })?;
+        Self::load(data, &manifest.id)
+    }
+
+    /// A game as it stands, with the opponent's answer if a crash left it out.
+    pub fn load(data: &DataDir, id: &RunId) -> Result<Self> {
+        let play = Self::replay(data, id)?;
+        match play.game.turn() {
+            Turn::Seat(seat) if seat != play.seat => Ok(Table::sit_down(data, id)?.play),
+            _ => Ok(play),
+        }
+    }
+
+    /// Plays the person's action at `ply`, and the opponent's answer.
+    pub fn make_move(data: &DataDir, id: &RunId, action: usize, ply: u32) -> Result<Self> {
+        let mut table = Table::sit_down(data, id)?;
+        table.play.check_ply(Some(ply))?;
+        let legal = table.play.game.legal_actions();
+        if !legal.contains(&Action(action)) {
+            let legal = legal.into_iter().map(|action| action.0).collect();
+            return Err(RunError::IllegalMove { action, legal });
+        }
+        table.play_action(table.play.seat, Action(action))?;
+        table.answer()?;
+        Ok(table.play)
+    }
+
+    /// Takes back the person's last move and what was answered to it. With a `ply` it is refused
+    /// when the game has gone on since.
+    pub fn take_back(data: &DataDir, id: &RunId, ply: Option<u32>) -> Result<Self> {
+        let mut table = Table::sit_down(data, id)?;
+        table.play.check_ply(ply)?;
+        let own = table.play.moves.iter().rposition(|&(seat, _)| seat == table.play.seat);
+        let ply = own.ok_or(RunError::NothingToUndo)? as u32;
+        table.record(Event::Undo { ply })?;
+        Ok(table.play)
+    }
+
+    /// What a strong player would do in the person's place. With a `ply` it is refused when the
+    /// game has gone on since. Asking again in the same position counts as one hint.
+    pub fn hint(data: &DataDir, id: &RunId, ply: Option<u32>) -> Result<(Self, Hint)> {
+        let mut table = Table::sit_down(data, id)?;
+        table.play.check_ply(ply)?;
+        if table.play.game.turn() == Turn::Over {
+            return Err(RunError::NothingToHint);
+        }
+        let hint = Hint::new(&table.play.game, &mut table.play.rng());
+        if !table.play.is_hinted {
+            table.record(Event::Hint {
+                ply: table.play.moves.len() as u32,
+                action: hint.action.0 as u32,
+                by: hint.by.to_string(),
+            })?;
+        }
+        Ok((table.play, hint))
+    }
+
     /// How it ended, once it has.
     pub fn outcome(&self) -> Option<Outcome> {
         let score = self.game.score(self.seat);
@@ -77,125 +174,35 @@ impl Play {
         })
     }
 
-    /// Plays an action on the board and keeps it, durably.
-    fn record(&mut self, dir: &RunDir, seat: Seat, action: Action) -> Result<()> {
-        let mut appender = Appender::open(dir.events_path())?;
-        let event = Event::Move {
-            ply: self.moves.len() as u32,
-            seat: seat.0 as u32,
-            action: action.0 as u32,
+    /// The help that the person took: `with 2 take-backs, 1 hint`.
+    pub fn help(&self) -> Option<String> {
+        let count = |n: u32, what: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            _ => Some(format!("{n} {what}s")),
         };
-        appender.append(&EventLine { attempt: 1, t: unix_now(), event })?;
-        appender.sync()?;
-        self.game.apply(action);
-        self.moves.push((seat, action));
-        Ok(())
+        let help = [count(self.n_take_backs, "take-back"), count(self.n_hints, "hint")];
+        let help: Vec<String> = help.into_iter().flatten().collect();
+        (!help.is_empty()).then(|| format!("with {}", help.join(", ")))
     }
 
-    /// Lets the opponent move for as long as it is its turn.
-    fn answer(&mut self, dir: &RunDir) -> Result<()> {
-        while let Turn::Seat(seat) = self.game.turn()
-            && seat != self.seat
-        {
-            // The choice depends on the game and the ply alone, so a game can be repeated.
-            let mut rng = fastrand::Rng::with_seed(self.seed.wrapping_add(self.moves.len() as u64));
-            let action = self.opponent.choose(&self.game, &mut rng);
-            self.record(dir, seat, action)?;
+    fn check_ply(&self, ply: Option<u32>) -> Result<()> {
+        let current = self.moves.len() as u32;
+        match ply {
+            Some(given) if given != current => Err(RunError::StaleMove { current, given }),
+            _ => Ok(()),
         }
-        Ok(())
-    }
-}
-
-impl Lab {
-    /// Sets up a new game; an opponent that moves first has moved.
-    pub fn new_play(&self, game: &str, opponent: &str, side: Side) -> Result<Play> {
-        let seed = fastrand::u64(..);
-        let position = start(game, seed)?;
-        let opponent = Opponent::find(game, opponent)?;
-        let seat = match side {
-            Side::First => 0,
-            Side::Second => 1,
-            Side::Random => fastrand::usize(..2),
-        };
-        let terms = Terms { game: game.to_owned(), opponent, seat, seed };
-        let (dir, manifest) = cartridge_store::RunDir::create(&self.data, |id| Manifest {
-            format: Manifest::FORMAT,
-            id,
-            kind: RunKind::Human,
-            name: format!("{} against {}", position.spec().name, opponent.name()),
-            env_id: game.to_owned(),
-            config: serde_json::to_value(&terms).expect("the terms are plain data"),
-            created_at: unix_now(),
-            cartridge_version: self.launcher.version.clone(),
-        })?;
-        let table = self.table(&manifest.id);
-        let _seat = held(&table);
-        self.adopt(&manifest.id)?;
-        let mut play =
-            Play { manifest, game: position, seat: Seat(seat), opponent, moves: Vec::new(), seed };
-        play.answer(&dir)?;
-        Ok(play)
     }
 
-    /// A game as it stands.
-    pub fn play(&self, id: &RunId) -> Result<Play> {
-        let table = self.table(id);
-        let _seat = held(&table);
-        self.load(id)
+    /// Chance depends on the game and the ply alone: a game can be repeated, and taking a move
+    /// back does not make the opponent think of another answer.
+    fn rng(&self) -> fastrand::Rng {
+        fastrand::Rng::with_seed(self.seed.wrapping_add(self.moves.len() as u64))
     }
 
-    /// Plays the person's action at `ply`, and the opponent's answer.
-    pub fn play_move(&self, id: &RunId, action: usize, ply: u32) -> Result<Play> {
-        let table = self.table(id);
-        let _seat = held(&table);
-        let mut play = self.load(id)?;
-        let current = play.moves.len() as u32;
-        if ply != current {
-            return Err(RunError::StaleMove { current, given: ply });
-        }
-        let legal = play.game.legal_actions();
-        if !legal.contains(&Action(action)) {
-            let legal = legal.into_iter().map(|action| action.0).collect();
-            return Err(RunError::IllegalMove { action, legal });
-        }
-        let dir = self.data.run(id);
-        let seat = play.seat;
-        play.record(&dir, seat, Action(action))?;
-        play.answer(&dir)?;
-        Ok(play)
-    }
-
-    /// The newest games, newest first. One that cannot be read does not hide the others.
-    pub fn plays(&self, limit: usize) -> Result<Vec<Play>> {
-        let mut plays = Vec::new();
-        for run in self.human_runs(limit)? {
-            // Only read, so that a list does not wait for an opponent that thinks.
-            match self.replay(&run.manifest.id) {
-                Ok(play) => plays.push(play),
-                Err(error) => tracing::warn!(run = %run.manifest.id, %error, "cannot read a game"),
-            }
-        }
-        Ok(plays)
-    }
-
-    /// The table of a game.
-    fn table(&self, id: &RunId) -> Arc<Mutex<()>> {
-        let mut tables = held(&self.tables);
-        // Tables that nobody sits at are cleared away.
-        tables.retain(|_, table| Arc::strong_count(table) > 1);
-        Arc::clone(tables.entry(id.clone()).or_default())
-    }
-
-    /// A game as its files have it. An answer that a crash left out is made up for.
-    fn load(&self, id: &RunId) -> Result<Play> {
-        let mut play = self.replay(id)?;
-        play.answer(&self.data.run(id))?;
-        Ok(play)
-    }
-
-    /// Replays a game from its files.
-    fn replay(&self, id: &RunId) -> Result<Play> {
-        let dir = self.data.run(id);
+    /// A game as its files have it.
+    fn replay(data: &DataDir, id: &RunId) -> Result<Self> {
+        let dir = data.run(id);
         let manifest = dir.manifest()?;
         if manifest.kind != RunKind::Human {
             return Err(StoreError::NoSuchRun(id.to_string()).into());
@@ -203,27 +210,140 @@ impl Lab {
         let damaged = |detail: String| StoreError::Damaged { path: dir.events_path(), detail };
         let terms: Terms = serde_json::from_value(manifest.config.clone())
             .map_err(|error| damaged(error.to_string()))?;
-        let mut game = start(&terms.game, terms.seed)?;
-        let mut moves = Vec::new();
+        let mut play = Self {
+            manifest,
+            game: start(&terms.game, terms.seed)?,
+            seat: Seat(terms.seat),
+            opponent: terms.opponent,
+            moves: Vec::new(),
+            n_take_backs: 0,
+            n_hints: 0,
+            seed: terms.seed,
+            is_hinted: false,
+        };
         for line in jsonl::read_lines(&dir.events_path(), 0, None)? {
             let line: EventLine =
                 serde_json::from_slice(&line.bytes).map_err(|error| damaged(error.to_string()))?;
-            let Event::Move { ply, seat, action } = line.event else { continue };
-            let action = Action(action as usize);
-            if ply as usize != moves.len() || !game.legal_actions().contains(&action) {
-                return Err(damaged(format!("move {ply} cannot be played")).into());
-            }
-            game.apply(action);
-            moves.push((Seat(seat as usize), action));
+            play.apply(&line.event).map_err(damaged)?;
         }
-        Ok(Play {
-            manifest,
-            game,
-            seat: Seat(terms.seat),
-            opponent: terms.opponent,
-            moves,
-            seed: terms.seed,
-        })
+        Ok(play)
+    }
+
+    /// Takes in what happened, or says why it cannot have.
+    fn apply(&mut self, event: &Event) -> Result<(), String> {
+        match *event {
+            Event::Move { ply, seat, action } => {
+                let action = Action(action as usize);
+                if ply as usize != self.moves.len() || !self.game.legal_actions().contains(&action)
+                {
+                    return Err(format!("move {ply} cannot be played"));
+                }
+                self.game.apply(action);
+                self.moves.push((Seat(seat as usize), action));
+            }
+            Event::Undo { ply } => {
+                if ply as usize >= self.moves.len() {
+                    return Err(format!("there is no move {ply} to take back"));
+                }
+                self.moves.truncate(ply as usize);
+                self.game = start(&self.manifest.env_id, self.seed).map_err(|e| e.to_string())?;
+                for &(_, action) in &self.moves {
+                    self.game.apply(action);
+                }
+                self.n_take_backs += 1;
+            }
+            Event::Hint { .. } => self.n_hints += 1,
+            _ => return Ok(()),
+        }
+        self.is_hinted = matches!(event, Event::Hint { .. });
+        Ok(())
+    }
+}
+
+/// A game that is held: until it is dropped nobody else, in this process or in another, does
+/// anything in it. A slow opponent at one table holds up no other.
+struct Table {
+    events: Appender,
+    play: Play,
+}
+
+impl Table {
+    /// Waits until the game is free and lets the opponent move if it is its turn.
+    fn sit_down(data: &DataDir, id: &RunId) -> Result<Self> {
+        // Read once before, so that what is no game is not written to.
+        Play::replay(data, id)?;
+        let events = Appender::open_in_turn(data.run(id).events_path())?;
+        let mut table = Self { events, play: Play::replay(data, id)? };
+        table.answer()?;
+        Ok(table)
+    }
+
+    /// Keeps what happens, durably, and does it.
+    fn record(&mut self, event: Event) -> Result<()> {
+        let line = EventLine { attempt: 1, t: unix_now(), event };
+        self.events.append(&line)?;
+        self.events.sync()?;
+        self.play.apply(&line.event).expect("it was checked before");
+        Ok(())
+    }
+
+    fn play_action(&mut self, Seat(seat): Seat, Action(action): Action) -> Result<()> {
+        let ply = self.play.moves.len() as u32;
+        self.record(Event::Move { ply, seat: seat as u32, action: action as u32 })
+    }
+
+    /// Lets the opponent move for as long as it is its turn.
+    fn answer(&mut self) -> Result<()> {
+        while let Turn::Seat(seat) = self.play.game.turn()
+            && seat != self.play.seat
+        {
+            let action = self.play.opponent.choose(&self.play.game, &mut self.play.rng());
+            self.play_action(seat, action)?;
+        }
+        Ok(())
+    }
+}
+
+impl Lab {
+    /// See [`Play::begin`].
+    pub fn new_play(&self, game: &str, opponent: &str, side: Side) -> Result<Play> {
+        let new = NewPlay { game, opponent, side, seed: fastrand::u64(..) };
+        let play = Play::begin(&self.data, &self.launcher.version, new)?;
+        self.adopt(&play.manifest.id)?;
+        Ok(play)
+    }
+
+    /// See [`Play::load`].
+    pub fn play(&self, id: &RunId) -> Result<Play> {
+        Play::load(&self.data, id)
+    }
+
+    /// See [`Play::make_move`].
+    pub fn play_move(&self, id: &RunId, action: usize, ply: u32) -> Result<Play> {
+        Play::make_move(&self.data, id, action, ply)
+    }
+
+    /// See [`Play::take_back`].
+    pub fn play_undo(&self, id: &RunId, ply: Option<u32>) -> Result<Play> {
+        Play::take_back(&self.data, id, ply)
+    }
+
+    /// See [`Play::hint`].
+    pub fn play_hint(&self, id: &RunId, ply: Option<u32>) -> Result<(Play, Hint)> {
+        Play::hint(&self.data, id, ply)
+    }
+
+    /// The newest games, newest first. One that cannot be read does not hide the others.
+    pub fn plays(&self, limit: usize) -> Result<Vec<Play>> {
+        let mut plays = Vec::new();
+        for run in self.human_runs(limit)? {
+            // Only read, so that a list does not wait for an opponent that thinks.
+            match Play::replay(&self.data, &run.manifest.id) {
+                Ok(play) => plays.push(play),
+                Err(error) => tracing::warn!(run = %run.manifest.id, %error, "cannot read a game"),
+            }
+        }
+        Ok(plays)
     }
 }
 

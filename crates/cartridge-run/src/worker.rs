@@ -23,7 +23,7 @@ use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::Result;
-use crate::evaluation::evaluate;
+use crate::evaluation::{evaluate, metric_values};
 
 /// Metrics are durable at the latest after this time; events are at once.
 const GROUP_COMMIT: Duration = Duration::from_millis(1000);
@@ -67,7 +67,10 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         let seconds = started.elapsed().as_secs_f64();
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
         let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
-        journal.metrics(update.step, scalars, &update.episodes)?;
+        let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
+        let own = update.episode_metrics.iter();
+        let own = own.map(|&(name, value)| (format!("episode/{name}"), value));
+        journal.metrics(update.step, scalars.chain(own), &update.episodes)?;
         journal.log(&update, fps);
         if let Some((metric, value)) = update.scalars.iter().find(|(_, value)| !value.is_finite()) {
             let message = format!(
@@ -97,11 +100,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
                 config.seeds.seed_base,
             )?;
             let summary = outcome.summary(step);
-            let values = [
-                (Metric::EvaluationReward, summary.mean),
-                (Metric::EvaluationLength, summary.mean_length),
-            ];
-            journal.metrics(step, values.into_iter(), &[])?;
+            journal.metrics(step, metric_values(&summary), &[])?;
             if summary.mean >= best {
                 best = summary.mean;
                 let name = save(&mut journal, &dir, &config, &ppo)?;
@@ -270,14 +269,12 @@ impl Journal {
     fn metrics(
         &mut self,
         step: u64,
-        scalars: impl Iterator<Item = (Metric, f64)>,
+        scalars: impl Iterator<Item = (String, f64)>,
         episodes: &[EpisodeEnd],
     ) -> Result<()> {
         self.n_rows += 1;
         let values: BTreeMap<String, Option<f64>> = scalars
-            .map(|(metric, value)| {
-                (metric.name().to_owned(), Some(value).filter(|value| value.is_finite()))
-            })
+            .map(|(name, value)| (name, Some(value).filter(|value| value.is_finite())))
             .collect();
         let episodes = Episodes {
             episode: episodes.iter().map(|end| end.episode).collect(),

@@ -47,6 +47,15 @@ pub struct Solver {
     n_left: u64,
 }
 
+/// What best play leads to for the seat to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// 1 for a win, 0 for a draw, −1 for a loss.
+    pub sign: i32,
+    /// Plies until a win or a loss, unless they were too hard to count; none for a draw.
+    pub n_plies: Option<u32>,
+}
+
 /// A position of a game that goes on, from the view of the seat to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
@@ -82,23 +91,30 @@ impl Solver {
     /// loss, and the soonest win or latest loss unless that is too hard to find. By chance one of
     /// several in openings. `None` when the game is over.
     pub fn best_action(&mut self, game: &Connect4, rng: &mut fastrand::Rng) -> Option<Action> {
+        self.best(game, rng).map(|(action, _)| action)
+    }
+
+    /// What [`Self::best_action`] plays, and what it leads to.
+    pub fn best(&mut self, game: &Connect4, rng: &mut fastrand::Rng) -> Option<(Action, Outcome)> {
         let position = Position::of(game)?;
         let mut actions: Vec<Action> = game.legal_actions().collect();
         rng.shuffle(&mut actions);
         if let Some(&win) = actions.iter().find(|&&action| position.wins(position.disc(action))) {
-            return Some(win);
+            return Some((win, position.exactly(position.win_now())));
         }
         if position.n_plies < BOOK_PLIES as i32 {
             let scores = self.scores(game);
             let best = scores.iter().map(|&(_, score)| score).max()?;
-            return actions.into_iter().find(|&action| scores.contains(&(action, best)));
+            let action = actions.into_iter().find(|&action| scores.contains(&(action, best)))?;
+            return Some((action, position.exactly(best)));
         }
-        let disc = self.best_disc(position);
-        actions.into_iter().find(|&action| position.disc(action) == disc)
+        let (disc, outcome) = self.best_disc(position);
+        let action = actions.into_iter().find(|&action| position.disc(action) == disc)?;
+        Some((action, outcome))
     }
 
     /// The best disc where the seat to move cannot win at once.
-    fn best_disc(&mut self, position: Position) -> u64 {
+    fn best_disc(&mut self, position: Position) -> (u64, Outcome) {
         // Win, draw or loss first: they are what matters, and the smaller search.
         self.n_left = u64::MAX;
         let known = self.look_up(position);
@@ -114,8 +130,13 @@ impl Solver {
             self.n_left = EXACT_LIMIT;
         }
         let disc = self.reaching(position, reached);
+        let outcome = match (narrowed, disc) {
+            (Ok(score), Ok(_)) => position.exactly(score),
+            _ => Outcome { sign: low.signum(), n_plies: None },
+        };
         self.n_left = u64::MAX;
-        disc.or_else(|GaveUp| self.reaching(position, low)).expect("there is no limit")
+        let disc = disc.or_else(|GaveUp| self.reaching(position, low)).expect("there is no limit");
+        (disc, outcome)
     }
 
     /// A disc after which the seat that drops it has at least `score`.
@@ -362,6 +383,17 @@ impl Position {
     /// The score of winning with the next disc.
     fn win_now(self) -> i32 {
         (N_CELLS + 1 - self.n_plies) / 2
+    }
+
+    /// What an exact score means: the disc that ends the game is counted from the last of its seat.
+    fn exactly(self, score: i32) -> Outcome {
+        let n_discs = N_CELLS / 2 + 1 - score.abs();
+        let n_plies = match score.signum() {
+            1 => Some(2 * (n_discs - self.n_plies / 2) - 1),
+            -1 => Some(2 * (n_discs - (self.n_plies + 1) / 2)),
+            _ => None,
+        };
+        Outcome { sign: score.signum(), n_plies: n_plies.map(|n| n as u32) }
     }
 
     /// The least and the greatest score of a loss (−1), a draw (0) or a win (1).

@@ -20,23 +20,25 @@ pub fn solve<G: Game + Eq + Hash>(game: &G) -> Vec<(Action, f32)> {
 /// A best action of the seat to move: one that wins soonest or loses latest, at random among
 /// equals. `None` when the game is over.
 pub fn best_action<G: Game + Eq + Hash>(game: &G, rng: &mut fastrand::Rng) -> Option<Action> {
+    best(game, rng).map(|(action, _)| action)
+}
+
+/// What [`best_action`] plays, and what it leads to.
+pub fn best<G: Game + Eq + Hash>(game: &G, rng: &mut fastrand::Rng) -> Option<(Action, Outcome)> {
     let outcomes = outcomes(game, &mut Table::new());
     let best = outcomes.iter().map(|&(_, outcome)| outcome).reduce(Outcome::better)?;
-    let equals: Vec<Action> = outcomes
-        .iter()
-        .filter(|(_, outcome)| *outcome == best)
-        .map(|&(action, _)| action)
-        .collect();
+    let equals: Vec<(Action, Outcome)> =
+        outcomes.into_iter().filter(|(_, outcome)| *outcome == best).collect();
     rng.choice(equals)
 }
 
 /// What best play leads to, seen from one seat.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Outcome {
+pub struct Outcome {
     /// The score at the end.
-    score: f32,
+    pub score: f32,
     /// Plies until a win or a loss; 0 for a draw, whose length nobody minds.
-    n_plies: usize,
+    pub n_plies: usize,
 }
 
 impl Outcome {

@@ -105,8 +105,15 @@ impl ApiError {
                 RunError::UnknownOpponent { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_opponent")
                 }
-                RunError::IllegalMove { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
+                RunError::UnknownLevel { .. } => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "unknown_level")
+                }
+                RunError::IllegalMove { .. }
+                | RunError::BadAction { .. }
+                | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
+                RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
+                RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),

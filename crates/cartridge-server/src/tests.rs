@@ -366,6 +366,58 @@ async fn a_run_whose_supervisor_cannot_start_has_failed_and_says_why() {
 }
 
 #[tokio::test]
+async fn moves_are_taken_back_and_hints_are_given() {
+    let lab = TestLab::new();
+    let new = json!({ "game": "tictactoe", "opponent": "builtin:perfect" });
+    let (_, play) = lab.ask("POST", "/api/play", Some(new)).await;
+    let path = format!("/api/play/{}", play["id"].as_str().unwrap());
+    let post = async |what: &str| lab.ask("POST", &format!("{path}/{what}"), None).await;
+    check_problem(post("undo").await, (409, "nothing_to_undo", &[]));
+    check_problem(post("undo?ply=3").await, (409, "stale_move", &["/ply"]));
+    check_problem(post("hint?ply=3").await, (409, "stale_move", &["/ply"]));
+    let (status, hint) = post("hint?ply=0").await;
+    assert_eq!(status, StatusCode::OK, "{hint}");
+    assert_eq!((&hint["by"], &hint["outcome"]), (&"builtin:perfect".into(), &"draw".into()));
+    let text = format!("Perfect play would play {}: draws.", hint["name"].as_str().unwrap());
+    assert_eq!((&hint["text"], &hint["hints"]), (&text.into(), &1.into()));
+    let good = json!({ "action": hint["action"], "ply": 0 });
+    lab.ask("POST", &format!("{path}/moves"), Some(good)).await;
+    let (status, back) = post("undo?ply=2").await;
+    assert_eq!((status, &back["moves"]), (StatusCode::OK, &json!([])));
+    assert_eq!(back["help"], "with 1 take-back, 1 hint");
+    check_problem(
+        lab.ask("POST", "/api/play/r-000000/undo", None).await,
+        (404, "no_such_run", &[]),
+    );
+    // Losing on purpose is the quickest way to the end.
+    let mut play = back;
+    while play["result"].is_null() {
+        let next = json!({ "action": play["legal"][0], "ply": play["ply"] });
+        play = lab.ask("POST", &format!("{path}/moves"), Some(next)).await.1;
+    }
+    check_problem(post("hint").await, (409, "nothing_to_hint", &[]));
+    let (_, list) = lab.ask("GET", "/api/play", None).await;
+    assert_eq!(list["plays"][0]["help"], "with 1 take-back, 1 hint");
+}
+
+#[tokio::test]
+async fn levels_are_served_with_their_strength() {
+    let lab = TestLab::new();
+    let (_, games) = lab.ask("GET", "/api/games", None).await;
+    let levels = |game: usize| -> Vec<&str> {
+        let opponents = games["games"][game]["opponents"].as_array().unwrap();
+        opponents.iter().map(|opponent| opponent["level"].as_str().unwrap()).collect()
+    };
+    assert_eq!(levels(0), ["Perfect", "Club", "Casual", "Beginner"]);
+    assert_eq!(levels(1), ["Perfect", "Expert", "Strong", "Club", "Casual", "Beginner"]);
+    assert_eq!(levels(2), ["Strong", "Club", "Casual", "Beginner"]);
+    assert_eq!(
+        games["games"][1]["opponents"][3]["strength"],
+        "Took 87% of the points from Casual."
+    );
+}
+
+#[tokio::test]
 async fn a_whole_game_over_the_api() {
     let lab = TestLab::new();
     let new = json!({ "game": "tictactoe", "opponent": "builtin:perfect", "side": "second" });
@@ -393,6 +445,7 @@ async fn a_whole_game_over_the_api() {
         play = next;
     }
     assert_eq!(play["turn"], "over");
+    assert_eq!(play["help"], Value::Null);
     assert_ne!(play["result"], "win", "perfect play does not lose");
     let (_, again) = lab.ask("GET", &path, None).await;
     assert_eq!(again, play);

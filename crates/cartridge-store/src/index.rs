@@ -19,7 +19,7 @@ use crate::run_dir::RunId;
 use crate::status::RunStatus;
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;
@@ -33,7 +33,7 @@ const SCHEMA: &str = "
         manifest TEXT NOT NULL,
         follower TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX runs_by_age ON runs (kind, created_at DESC, id DESC);
+    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC);
     CREATE INDEX runs_active ON runs (active) WHERE active;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
@@ -172,15 +172,21 @@ impl Index {
     pub fn ingest(&mut self, data: &DataDir, id: &RunId) -> Result<(News, Vec<FeedRow>)> {
         let dir = data.run(id);
         let transaction = self.connection.transaction()?;
-        let known: Option<String> = transaction
-            .query_row("SELECT follower FROM runs WHERE id = ?1", [id.as_str()], |row| row.get(0))
+        let known: Option<(String, String)> = transaction
+            .query_row("SELECT kind, follower FROM runs WHERE id = ?1", [id.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .optional()?;
         let is_new = known.is_none();
         let mut follower = match known {
-            Some(text) => parse(&text)?,
+            // A person's game is read from its folder whenever it is looked at.
+            Some((kind, _)) if kind == RunKind::Human.as_str() => {
+                return Ok((News::default(), Vec::new()));
+            }
+            Some((_, text)) => parse(&text)?,
             None => {
                 let manifest = dir.manifest()?;
-                let is_trained = manifest.kind == RunKind::Train;
+                let is_followed = manifest.kind != RunKind::Human;
                 let follower = Follower::default();
                 transaction.execute(
                     "INSERT INTO runs (id, kind, created_at, active, manifest, follower)
@@ -189,13 +195,12 @@ impl Index {
                         id.as_str(),
                         manifest.kind.as_str(),
                         manifest.created_at,
-                        is_trained,
+                        is_followed,
                         to_text(&manifest),
                         to_text(&follower)
                     ],
                 )?;
-                if !is_trained {
-                    // A person's game is read from its folder whenever it is looked at.
+                if !is_followed {
                     transaction.commit()?;
                     return Ok((News::default(), Vec::new()));
                 }
@@ -296,12 +301,11 @@ impl Index {
         ids.map(|id| id?.parse()).collect()
     }
 
-    /// The runs of one kind that may still change.
-    pub fn active(&self, kind: RunKind) -> Result<Vec<IndexedRun>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT manifest, follower FROM runs WHERE active AND kind = ?1")?;
-        let runs = statement.query_map([kind.as_str()], indexed_run)?;
+    /// The runs that may still change, except the games of people.
+    pub fn active(&self) -> Result<Vec<IndexedRun>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT manifest, follower FROM runs WHERE active")?;
+        let runs = statement.query_map([], indexed_run)?;
         runs.map(|run| run?).collect()
     }
 
@@ -314,22 +318,24 @@ impl Index {
             .ok_or_else(|| StoreError::NoSuchRun(id.to_string()))?
     }
 
-    /// Runs of one kind, newest first, from `after` on.
+    /// Runs of some kinds, newest first, from `after` on.
     pub fn runs(
         &self,
-        kind: RunKind,
+        kinds: &[RunKind],
         limit: usize,
         after: Option<&Cursor>,
     ) -> Result<Vec<IndexedRun>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT manifest, follower FROM runs
-             WHERE kind = ?1 AND (created_at, id) < (?2, ?3)
+             WHERE instr(?1, kind) > 0 AND (created_at, id) < (?2, ?3)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
         )?;
         let (created_at, id) =
             after.map_or((f64::INFINITY, ""), |cursor| (cursor.created_at, cursor.id.as_str()));
-        let runs =
-            statement.query_map(params![kind.as_str(), created_at, id, limit], indexed_run)?;
+        // No kind is part of the name of another.
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let kinds = kinds.join(" ");
+        let runs = statement.query_map(params![kinds, created_at, id, limit], indexed_run)?;
         runs.map(|run| run?).collect()
     }
 

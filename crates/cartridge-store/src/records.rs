@@ -49,6 +49,8 @@ impl Manifest {
 pub enum RunKind {
     /// An agent is trained.
     Train,
+    /// An agent is measured, or two players are compared.
+    Eval,
     /// A person plays.
     Human,
 }
@@ -58,6 +60,7 @@ impl RunKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Train => "train",
+            Self::Eval => "eval",
             Self::Human => "human",
         }
     }
@@ -134,11 +137,22 @@ pub enum Event {
         reason: DoneReason,
         /// Environment steps in all.
         step: u64,
-        /// Hash of the final weights.
+        /// Hash of the final weights; empty where nothing was trained.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         weights_sha256: String,
-        /// Folder of the final checkpoint below `checkpoints/`.
+        /// Folder of the final checkpoint below `checkpoints/`; empty where nothing was trained.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         checkpoint: String,
     },
+    /// Two players are about to be compared.
+    MatchStarted {
+        /// How many games they will play.
+        games: u32,
+    },
+    /// A game of a match is over.
+    GamePlayed(GameRecord),
+    /// Two players were compared.
+    MatchComplete(MatchResult),
     /// An action in a game that a person plays.
     Move {
         /// Number of the action in the game, from 0.
@@ -147,6 +161,20 @@ pub enum Event {
         seat: u32,
         /// What was played.
         action: u32,
+    },
+    /// Actions in a game that a person plays are taken back.
+    Undo {
+        /// The first of them: the game goes on from here.
+        ply: u32,
+    },
+    /// The person was told what to play.
+    Hint {
+        /// Number of the action that it is about.
+        ply: u32,
+        /// What to play.
+        action: u32,
+        /// Who says so.
+        by: String,
     },
 }
 
@@ -208,6 +236,30 @@ impl Event {
                 format!("Stop took effect at step {}", grouped(*step))
             }
             Self::Warning { message } | Self::Error { message } => message.clone(),
+            Self::MatchStarted { games } => format!("Match started: {games} games"),
+            Self::GamePlayed(GameRecord { game, seat, score, .. }) => {
+                let result = match score.total_cmp(&0.0) {
+                    std::cmp::Ordering::Greater => "won",
+                    std::cmp::Ordering::Less => "lost",
+                    std::cmp::Ordering::Equal => "drew",
+                };
+                let side = if *seat == 0 { "first" } else { "second" };
+                format!("Game {game}: A moved {side} and {result}")
+            }
+            Self::MatchComplete(MatchResult { wins, draws, losses, score, .. }) => format!(
+                "Match complete: {wins} wins, {draws} draws, {losses} losses, score {:.1}%",
+                100.0 * score
+            ),
+            Self::Done { reason: DoneReason::Completed, weights_sha256, .. }
+                if weights_sha256.is_empty() =>
+            {
+                "Done".to_owned()
+            }
+            Self::Done { reason: DoneReason::Stopped, weights_sha256, .. }
+                if weights_sha256.is_empty() =>
+            {
+                "Stopped before the end".to_owned()
+            }
             Self::Done { reason: DoneReason::Completed, step, .. } => {
                 format!("Training complete: {} steps", grouped(*step))
             }
@@ -219,6 +271,10 @@ impl Event {
             }
             Self::Move { ply, seat, action } => {
                 format!("Ply {}: seat {seat} plays {action}", ply + 1)
+            }
+            Self::Undo { ply } => format!("Taken back to ply {}", ply + 1),
+            Self::Hint { ply, action, by } => {
+                format!("Ply {}: hint to play {action}, by {by}", ply + 1)
             }
         }
     }
@@ -249,6 +305,40 @@ pub enum DoneReason {
     Orphaned,
 }
 
+/// A game between two players, `A` and `B`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GameRecord {
+    /// Number of the game in the match, from 1.
+    pub game: u32,
+    /// The seat of player A.
+    pub seat: u32,
+    /// The random moves that it began with, the same in both games of a pair.
+    pub opening: Vec<u32>,
+    /// What the players played after that.
+    pub moves: Vec<u32>,
+    /// The score of player A at the end.
+    pub score: f64,
+}
+
+/// How a match went, from the view of player A.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MatchResult {
+    /// Games won.
+    pub wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games lost.
+    pub losses: u32,
+    /// Share of the points: a win is 1, a draw a half.
+    pub score: f64,
+    /// The 95% interval of the score.
+    pub score_ci95: [f64; 2],
+    /// Difference of strength in Elo; none when it has no bound.
+    pub elo: Option<f64>,
+    /// The 95% interval of the Elo difference; none where it has no bound.
+    pub elo_ci95: [Option<f64>; 2],
+}
+
 /// How well a policy did over some episodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
@@ -264,6 +354,9 @@ pub struct Evaluation {
     pub ci95: [f64; 2],
     /// Mean length in steps.
     pub mean_length: f64,
+    /// Mean of what the environment measures itself, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
 }
 
 /// A line of `metrics.jsonl`: all scalars of one moment, and the episodes that ended since the

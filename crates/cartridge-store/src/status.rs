@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{
-    Command, ControlLine, DoneReason, Evaluation, Event, EventLine, MetricLine, SupervisorEvent,
-    SupervisorLine,
+    Command, ControlLine, DoneReason, Evaluation, Event, EventLine, MatchResult, MetricLine,
+    SupervisorEvent, SupervisorLine,
 };
 
 /// Where a run is in its life.
@@ -101,6 +101,8 @@ pub struct RunStatus {
     pub latest_eval: Option<Evaluation>,
     /// The evaluation with the highest mean.
     pub best_eval: Option<Evaluation>,
+    /// How the match went, or how it stands at its end.
+    pub match_result: Option<MatchResult>,
     /// Steps of the newest checkpoint.
     pub checkpoint_step: Option<u64>,
     /// Hash of the weights of the newest checkpoint.
@@ -120,7 +122,10 @@ pub struct RunStatus {
     /// Lines that could not be read, or came from an older attempt.
     pub refused_lines: u64,
     evaluating: bool,
-    training_started: bool,
+    /// Whether it has begun with what it is for.
+    is_at_work: bool,
+    /// Whether it is carried out by one process, without a supervisor beside it.
+    is_alone: bool,
     /// Places in `control.jsonl` of the lines that ask for a stop.
     stops: BTreeSet<u64>,
     /// Places of the lines that the supervisor refused.
@@ -140,7 +145,7 @@ impl RunStatus {
             (Some(_), _) => RunState::Failed,
             (None, _) if self.lost => RunState::Lost,
             (None, _) if !self.stops.is_subset(&self.refused) => RunState::Stopping,
-            (None, _) if self.training_started => RunState::Running,
+            (None, _) if self.is_at_work => RunState::Running,
             (None, _) if self.attempt > 0 => RunState::Starting,
             (None, _) => RunState::Queued,
         }
@@ -172,7 +177,11 @@ impl RunStatus {
                 log: log.clone(),
             }),
             (RunState::Lost, _) => Some(Failure {
-                message: "the supervisor of this run fell silent".to_owned(),
+                message: if self.is_alone {
+                    "the command that carried it out was ended before it was done".to_owned()
+                } else {
+                    "the supervisor of this run fell silent".to_owned()
+                },
                 exit_code: None,
                 signal: None,
                 log: Vec::new(),
@@ -184,12 +193,20 @@ impl RunStatus {
     /// Takes in a line of `events.jsonl`.
     pub fn apply_event(&mut self, line: &EventLine) {
         match &line.event {
-            Event::TrainingStarted { .. } => self.training_started = true,
+            Event::TrainingStarted { .. } => self.is_at_work = true,
             Event::CheckpointSaved { step, weights_sha256, .. } => {
                 self.checkpoint_step = Some(*step);
                 self.weights_sha256 = Some(weights_sha256.clone());
             }
-            Event::EvaluationStarted { .. } => self.evaluating = true,
+            Event::EvaluationStarted { .. } | Event::MatchStarted { .. } => {
+                self.is_at_work = true;
+                self.evaluating = true;
+            }
+            Event::GamePlayed(record) => {
+                self.episodes = self.episodes.max(u64::from(record.game));
+                self.step += (record.opening.len() + record.moves.len()) as u64;
+            }
+            Event::MatchComplete(result) => self.match_result = Some(*result),
             Event::EvaluationComplete(evaluation) => {
                 self.evaluating = false;
                 if self.best_eval.as_ref().is_none_or(|best| evaluation.mean >= best.mean) {
@@ -201,12 +218,16 @@ impl RunStatus {
             Event::Done { reason, step, weights_sha256, .. } => {
                 self.done = Some(*reason);
                 self.step = self.step.max(*step);
-                self.weights_sha256 = Some(weights_sha256.clone());
+                if !weights_sha256.is_empty() {
+                    self.weights_sha256 = Some(weights_sha256.clone());
+                }
             }
             Event::EnvironmentInitialized { .. }
             | Event::ControlAck { .. }
             | Event::Warning { .. }
-            | Event::Move { .. } => {}
+            | Event::Move { .. }
+            | Event::Undo { .. }
+            | Event::Hint { .. } => {}
         }
     }
 
@@ -232,7 +253,8 @@ impl RunStatus {
         self.heartbeat_at = Some(line.t);
         self.lost = false;
         match &line.event {
-            SupervisorEvent::Started { .. } => {
+            SupervisorEvent::Started { supervisor_pid, trainer_pid } => {
+                self.is_alone = supervisor_pid == trainer_pid;
                 self.attempt = line.attempt;
                 self.started_at = Some(line.t);
             }

@@ -1,6 +1,7 @@
 //! One file per sub-command: `Args`, then `run`.
 
 pub(crate) mod bench;
+pub(crate) mod engine;
 pub(crate) mod eval;
 pub(crate) mod games;
 pub(crate) mod match_players;
@@ -9,6 +10,7 @@ pub(crate) mod play;
 pub(crate) mod runs;
 pub(crate) mod stop;
 pub(crate) mod supervise;
+pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod up;
 pub(crate) mod url;
@@ -16,14 +18,20 @@ pub(crate) mod worker;
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::RunError;
+use cartridge_run::config::parse_options;
 use cartridge_run::games::fastrand::Rng;
-use cartridge_run::games::registry::AnyGame;
+use cartridge_run::games::registry::{AnyGame, present_id};
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::DataDir;
+use serde_json::{Map, Value};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
 /// Version of the product.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -45,6 +53,29 @@ impl DataArgs {
     /// Opens the folder as it is.
     pub(crate) fn open_existing(&self) -> anyhow::Result<DataDir> {
         Ok(DataDir::open_existing(&self.data).map_err(RunError::from)?)
+    }
+}
+
+/// Reads the id of a cartridge; one that has been replaced is said and becomes the new one.
+pub(crate) fn parse_id(id: &str) -> Result<String, std::convert::Infallible> {
+    let (present, notice) = present_id(id);
+    if let Some(notice) = notice {
+        note(&notice);
+    }
+    Ok(present.to_owned())
+}
+
+/// Options of an environment: the same on every command that takes one.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OptionArgs {
+    /// An option of the environment, such as continuous=true; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl OptionArgs {
+    pub(crate) fn parse(&self) -> anyhow::Result<Map<String, Value>> {
+        Ok(parse_options(&self.set).map_err(RunError::from)?)
     }
 }
 
@@ -82,6 +113,19 @@ pub(crate) fn rng(seed: u64) -> Rng {
 /// A seed that nobody chose.
 pub(crate) fn random_seed() -> u64 {
     Rng::new().u64(..)
+}
+
+/// Becomes true at the first Ctrl-C or SIGTERM; a second one ends the process at once.
+pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let again = 128 + signal;
+        // In this order, so that the first signal does not count as the second.
+        flag::register_conditional_shutdown(signal, again, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .context("listening for Ctrl-C")?;
+    }
+    Ok(stop)
 }
 
 /// Prints one line of the command's result. A reader that went away is no error.

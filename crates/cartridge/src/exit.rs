@@ -41,9 +41,14 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     // Nothing can be done about a closed standard error.
     _ = writeln!(std::io::stderr(), "error: {message}");
     match error.downcast_ref::<RunError>() {
-        Some(RunError::Config(_) | RunError::Registry(_) | RunError::UnknownOpponent { .. }) => {
-            Exit::Usage
-        }
+        Some(
+            RunError::Config(_)
+            | RunError::Registry(_)
+            | RunError::UnknownOpponent { .. }
+            | RunError::UnknownLevel { .. }
+            | RunError::BadAction { .. }
+            | RunError::BadActions { .. },
+        ) => Exit::Usage,
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
             | RunError::NoCheckpoint(_),

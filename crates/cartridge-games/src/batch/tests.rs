@@ -105,7 +105,7 @@ fn a_batch_is_its_environments() {
         let mut mask = vec![false; n_actions];
         let mut n_episodes = 0;
         env.reset(Some(episode_seed(42, Stream::Train, 1, 0)), &mut seen);
-        for time in 0..2000 {
+        for time in 0.. {
             env.legal_actions(&mut mask);
             assert_eq!(buffers.observations[width..2 * width], seen);
             assert_eq!(buffers.masks[n_actions..2 * n_actions], mask);
@@ -119,13 +119,15 @@ fn a_batch_is_its_environments() {
             );
             if step.is_end() {
                 n_episodes += 1;
+                if n_episodes > 5 {
+                    break;
+                }
                 assert_eq!(batch.last_observation(1), seen);
                 assert_eq!(batch.env(1).episode_metrics(), env.episode_metrics());
                 env.reset(Some(episode_seed(42, Stream::Train, 1, n_episodes)), &mut seen);
                 assert_eq!(batch.seed(1), episode_seed(42, Stream::Train, 1, n_episodes));
             }
         }
-        assert!(n_episodes > 5, "{} was played {n_episodes} times", spec.id);
     }
 }
 

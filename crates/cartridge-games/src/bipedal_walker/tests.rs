@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::{conformance, golden};
@@ -70,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn conforms(seed: u64) {
-        conformance::check_env(&make, seed);
-        conformance::check_env(&make_hardcore, seed);
+        conformance::check_env(SPEC.id, &json!({}), seed);
+        conformance::check_env(HARDCORE_SPEC.id, &json!({}), seed);
     }
 }

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::game::Action;
@@ -6,11 +7,6 @@ use crate::{conformance, golden};
 
 fn make() -> Box<dyn Env> {
     Box::new(LunarLander::new(Config::default()))
-}
-
-fn make_continuous() -> Box<dyn Env> {
-    let config = Config { continuous: true, enable_wind: true, ..Config::default() };
-    Box::new(LunarLander::new(config))
 }
 
 #[test]
@@ -56,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn conforms(seed: u64) {
-        conformance::check_env(&make, seed);
-        conformance::check_env(&make_continuous, seed);
+        conformance::check_env(SPEC.id, &json!({}), seed);
+        conformance::check_env(SPEC.id, &json!({ "continuous": true, "enable_wind": true }), seed);
     }
 }

@@ -49,13 +49,15 @@ fn unknown_ids_get_a_hint() {
         "Humanoid-v5",
         json!({}),
         "unknown environment `Humanoid-v5`; the environments are: `CartPole-v1`, \
-         `LunarLander-v3`, `BipedalWalker-v3`, `BipedalWalkerHardcore-v3`, `AsteroidProspector-v0`",
+         `LunarLander-v3`, `BipedalWalker-v3`, `BipedalWalkerHardcore-v3`, `Acrobot-v1`, \
+         `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, `AsteroidProspector-v0`",
     );
     check_env_error(
         "tictactoe",
         json!({}),
         "unknown environment `tictactoe`; `tictactoe` is a game: play it, or pick one of: \
          `CartPole-v1`, `LunarLander-v3`, `BipedalWalker-v3`, `BipedalWalkerHardcore-v3`, \
+         `Acrobot-v1`, `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, \
          `AsteroidProspector-v0`",
     );
     check_game_error("tic-tac-toe", "unknown game `tic-tac-toe`; did you mean `tictactoe`?");
@@ -90,6 +92,14 @@ fn options_are_checked() {
         json!({ "sutton_barto_reward": 3 }),
         "bad options for environment `CartPole-v1`: invalid type: integer `3`, expected a boolean",
     );
+    check_env_error(
+        "Acrobot-v1",
+        json!({ "book_or_nips": "nips" }),
+        "environment `Acrobot-v1` has no option `book_or_nips`; it has none",
+    );
+    make_env("MountainCar-v0", &options(json!({ "goal_velocity": 0.05 }))).unwrap();
+    make_env("MountainCarContinuous-v0", &options(json!({ "goal_velocity": 0 }))).unwrap();
+    make_env("Pendulum-v1", &options(json!({ "g": 9.81 }))).unwrap();
     make_env("AsteroidProspector-v0", &options(json!({ "reward": "published" }))).unwrap();
     check_env_error(
         "AsteroidProspector-v0",
@@ -132,4 +142,18 @@ fn any_game_plays_like_its_game() {
     assert_eq!((any.score(Seat(0)), any.score(Seat(1))), (1.0, -1.0));
     assert_eq!(any.scene(), game.scene());
     assert_eq!(any.action_name(Action(4)), "centre");
+}
+
+#[test]
+fn options_and_their_defaults_make_an_environment() {
+    for spec in environments() {
+        let options = env_options(spec.id).unwrap();
+        assert!(make_env(spec.id, &options).is_ok(), "{}: {options:?}", spec.id);
+        let unknown = Map::from_iter([("no such option".to_owned(), Value::Null)]);
+        assert!(make_env(spec.id, &unknown).is_err());
+    }
+    assert_eq!(
+        Value::Object(env_options("AsteroidProspector-v0").unwrap()),
+        serde_json::json!({ "reward": "worth" })
+    );
 }

@@ -434,3 +434,21 @@ fn learns_to_balance_the_pole() {
     let mean = evaluate(ppo.policy(), 20);
     assert!(mean > 400.0, "the pole stands for {mean} steps on average");
 }
+
+#[test]
+fn what_environments_measure_is_averaged_over_episodes() {
+    let end = |metrics: Vec<(&'static str, f64)>| EpisodeEnd {
+        episode: 1,
+        lane: 0,
+        seed: 0,
+        step: 1,
+        reward: 0.0,
+        length: 1,
+        terminated: true,
+        metrics,
+    };
+    assert_eq!(mean_metrics(&VecDeque::new()), []);
+    let ends = [vec![("profit", 1.0), ("survival", 0.0)], vec![("profit", 4.0), ("survival", 1.0)]];
+    let ends: VecDeque<EpisodeEnd> = ends.into_iter().map(end).collect();
+    assert_eq!(mean_metrics(&ends), [("profit", 2.5), ("survival", 0.5)]);
+}

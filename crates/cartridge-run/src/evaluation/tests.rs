@@ -68,6 +68,7 @@ fn the_summary_by_hand() {
         lengths: vec![10; 5],
         terminated: 5,
         truncated: 0,
+        ..Outcome::default()
     };
     let summary = outcome.summary(9);
     assert_eq!((summary.mean, summary.mean_length, summary.episodes), (3.0, 10.0, 5));
@@ -75,7 +76,7 @@ fn the_summary_by_hand() {
     // t(0.975, 4) = 2.7764 (tables), times std / sqrt(5).
     let half = 2.7764 * 2.5_f64.sqrt() / 5.0_f64.sqrt();
     assert!((summary.ci95[1] - 3.0 - half).abs() < 0.01, "{:?} is not 3 +- {half}", summary.ci95);
-    let one = Outcome { returns: vec![4.0], lengths: vec![4], terminated: 1, truncated: 0 };
+    let one = Outcome { returns: vec![4.0], lengths: vec![4], terminated: 1, ..Outcome::default() };
     assert_eq!(one.summary(0).ci95, [4.0, 4.0]);
 }
 
@@ -85,4 +86,18 @@ fn student_quantiles_match_the_tables() {
         let got = student_t95(n);
         assert!((got - expected).abs() < 0.01, "{n}: {got} is not {expected}");
     }
+}
+
+#[test]
+fn what_the_environment_measures_is_averaged_over_episodes() {
+    let outcome = Outcome {
+        returns: vec![1.0, 2.0],
+        lengths: vec![1, 1],
+        metrics: BTreeMap::from([("profit".to_owned(), vec![10.0, 30.0])]),
+        ..Outcome::default()
+    };
+    let summary = outcome.summary(7);
+    assert_eq!(summary.metrics, BTreeMap::from([("profit".to_owned(), 20.0)]));
+    let names: Vec<String> = metric_values(&summary).map(|(name, _)| name).collect();
+    assert_eq!(names, ["eval/mean_reward", "eval/mean_ep_length", "eval/profit"]);
 }

@@ -8,9 +8,14 @@ fn play(game: &str, a: &str, b: &str, n_pairs: u32, seed: u64) -> MatchResult {
         n_pairs,
         seed,
     };
-    let mut n_reports = 0;
-    let result = play_match(&config, |_| n_reports += 1).unwrap();
-    assert_eq!(n_reports, n_pairs);
+    let mut n_games = 0;
+    let report = |record: GameRecord| {
+        n_games += 1;
+        assert_eq!(record.game, n_games);
+        Ok(true)
+    };
+    let result = play_match(&config, report).unwrap();
+    assert_eq!(n_games, 2 * n_pairs);
     assert_eq!(result.wins + result.draws + result.losses, 2 * n_pairs);
     result
 }
@@ -52,4 +57,33 @@ fn certainty_takes_games() {
     assert_eq!(elo(high), None);
     assert!((elo(0.75).unwrap() - 190.848).abs() < 0.001);
     assert_eq!(elo(0.5), Some(0.0));
+}
+
+#[test]
+fn a_match_is_kept_as_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let config = MatchConfig {
+        game: "tictactoe".to_owned(),
+        a: Opponent::Perfect,
+        b: Opponent::Random,
+        n_pairs: 3,
+        seed: 0,
+    };
+    let status = |id: &RunId| {
+        let mut follower = cartridge_store::Follower::default();
+        follower.advance(&data.run(id)).unwrap();
+        follower.status
+    };
+    let go_on = AtomicBool::new(false);
+    let kept = keep_match(&data, "0.0.0", &config, &go_on, |_| ()).unwrap();
+    let whole = status(&kept.run_id);
+    assert_eq!((whole.state(), whole.episodes), (cartridge_store::RunState::Succeeded, 6));
+    assert_eq!((whole.match_result, kept.is_whole), (Some(kept.result), true));
+    assert_eq!(data.run(&kept.run_id).manifest().unwrap().config["b"], "builtin:random");
+
+    let stop = AtomicBool::new(true);
+    let kept = keep_match(&data, "0.0.0", &config, &stop, |_| ()).unwrap();
+    assert_eq!((kept.n_games, kept.is_whole), (2, false), "a pair is played to its end");
+    assert_eq!(status(&kept.run_id).state(), cartridge_store::RunState::Terminated);
 }

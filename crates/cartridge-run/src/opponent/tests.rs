@@ -35,7 +35,7 @@ fn ids_are_checked() {
 #[test]
 fn everybody_offered_has_an_id_a_name_and_plays_to_the_end() {
     for spec in registry::games() {
-        for &opponent in Opponent::offered(spec.id) {
+        for opponent in Opponent::offered(spec.id) {
             assert_eq!(Opponent::find(spec.id, &opponent.to_string()).unwrap(), opponent);
             let json = serde_json::to_value(opponent).unwrap();
             assert_eq!(json, opponent.to_string());
@@ -59,4 +59,44 @@ fn names_are_for_people() {
     assert_eq!(Opponent::Mcts { n_simulations: 1_000 }.name(), "MCTS, 1,000 simulations");
     assert_eq!(Opponent::Mcts { n_simulations: 100_000 }.name(), "MCTS, 100,000 simulations");
     assert_eq!(Opponent::AlphaBeta { depth: 4 }.name(), "Alpha-beta, depth 4");
+}
+
+/// What the levels say of their strength is what was measured.
+#[test]
+fn levels_are_as_strong_as_recorded() {
+    let recorded = include_str!("../../../../benches/results/levels.jsonl");
+    let recorded: Vec<serde_json::Value> =
+        recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for spec in registry::games() {
+        for pair in Opponent::levels(spec.id).windows(2) {
+            let (a, b) = (pair[0].opponent.to_string(), pair[1].opponent.to_string());
+            let row = recorded
+                .iter()
+                .find(|row| row["game"] == spec.id && row["a"] == a && row["b"] == b)
+                .unwrap_or_else(|| panic!("{} {a} {b} was never measured", spec.id));
+            assert_eq!(row["score"].as_f64(), pair[0].score_below, "{} {a} {b}", spec.id);
+            assert!(row["score_ci95"][0].as_f64().unwrap() > 0.5, "{} {a} {b}", spec.id);
+        }
+    }
+}
+
+#[test]
+fn levels_are_found_by_name() {
+    assert_eq!(Opponent::at_level("connect4", "club").unwrap().to_string(), "builtin:mcts:100");
+    assert_eq!(Opponent::at_level("connect4", "Perfect").unwrap(), Opponent::Perfect);
+    let check = |game: &str, name: &str, expected: &str| {
+        assert_eq!(Opponent::at_level(game, name).unwrap_err().to_string(), expected);
+    };
+    check("connect4", "clubb", "`connect4` has no level `clubb`; did you mean `club`?");
+    check(
+        "othello",
+        "perfect",
+        "`othello` has no level `perfect`; there are strong, club, casual, beginner",
+    );
+    assert_eq!(
+        Opponent::AlphaBeta { depth: 5 }.strength("othello").as_deref(),
+        Some("Took 92% of the points from Club.")
+    );
+    assert_eq!(Opponent::Random.strength("othello").as_deref(), Some("The weakest level."));
+    assert_eq!(Opponent::Mcts { n_simulations: 7 }.strength("othello"), None);
 }

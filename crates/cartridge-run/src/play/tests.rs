@@ -128,3 +128,78 @@ fn a_damaged_game_does_not_hide_the_others() {
         lab.plays(9).unwrap().into_iter().map(|play| play.manifest.id).collect();
     assert_eq!(listed, games[2..]);
 }
+
+#[test]
+fn a_move_is_taken_back_with_its_answer_and_the_history_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let play = lab.new_play("tictactoe", "builtin:perfect", Side::First).unwrap();
+    let id = play.manifest.id.clone();
+    assert!(matches!(lab.play_undo(&id, None), Err(RunError::NothingToUndo)));
+    let one = lab.play_move(&id, 0, 0).unwrap();
+    let two = lab.play_move(&id, one.game.legal_actions()[0].0, 2).unwrap();
+    assert_eq!(two.moves.len(), 4);
+    assert!(matches!(
+        lab.play_undo(&id, Some(2)),
+        Err(RunError::StaleMove { current: 4, given: 2 })
+    ));
+    let back = lab.play_undo(&id, Some(4)).unwrap();
+    assert_eq!((&back.moves, &back.game, back.n_take_backs), (&one.moves, &one.game, 1));
+    let start = lab.play_undo(&id, None).unwrap();
+    assert_eq!((start.moves.len(), start.game, start.n_take_backs), (0, play.game, 2));
+    assert!(matches!(lab.play_undo(&id, None), Err(RunError::NothingToUndo)));
+    // The same move gets the same answer, however often it is taken back.
+    assert_eq!(lab.play_move(&id, 0, 0).unwrap().moves, one.moves);
+    let over = finish(&lab, lab.play(&id).unwrap());
+    assert_eq!(over.help().as_deref(), Some("with 2 take-backs"));
+    // The end can be taken back too.
+    assert_eq!(lab.play_undo(&id, None).unwrap().outcome(), None);
+    let text = std::fs::read_to_string(lab.data.run(&id).events_path()).unwrap();
+    assert_eq!(text.matches(r#""type":"undo""#).count(), 3);
+    assert!(text.matches(r#""type":"move""#).count() > over.moves.len(), "nothing is rewritten");
+}
+
+#[test]
+fn an_opening_move_of_the_opponent_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let play = lab.new_play("connect4", "builtin:random", Side::Second).unwrap();
+    let id = play.manifest.id.clone();
+    assert!(matches!(lab.play_undo(&id, None), Err(RunError::NothingToUndo)));
+    lab.play_move(&id, 3, 1).unwrap();
+    assert_eq!(lab.play_undo(&id, None).unwrap().moves, play.moves);
+}
+
+#[test]
+fn hints_are_counted_once_per_position() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let play = lab.new_play("tictactoe", "builtin:perfect", Side::First).unwrap();
+    let id = play.manifest.id.clone();
+    let (once, hint) = lab.play_hint(&id, Some(0)).unwrap();
+    let (twice, again) = lab.play_hint(&id, None).unwrap();
+    assert_eq!((once.n_hints, twice.n_hints, hint), (1, 1, again));
+    assert!(matches!(lab.play_hint(&id, Some(3)), Err(RunError::StaleMove { .. })));
+    let next = lab.play_move(&id, hint.action.0, 0).unwrap();
+    let (next, _) = lab.play_hint(&id, Some(next.moves.len() as u32)).unwrap();
+    assert_eq!(next.help().as_deref(), Some("with 2 hints"));
+    lab.play_undo(&id, None).unwrap();
+    let over = finish(&lab, lab.play(&id).unwrap());
+    assert_eq!(over.help().as_deref(), Some("with 1 take-back, 2 hints"));
+    assert!(matches!(lab.play_hint(&id, None), Err(RunError::NothingToHint)));
+}
+
+#[test]
+fn whoever_follows_hints_does_not_lose() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    for game in ["tictactoe", "connect4"] {
+        let mut play = lab.new_play(game, "builtin:mcts:100", Side::First).unwrap();
+        while play.outcome().is_none() {
+            let (_, hint) = lab.play_hint(&play.manifest.id, None).unwrap();
+            let ply = play.moves.len() as u32;
+            play = lab.play_move(&play.manifest.id, hint.action.0, ply).unwrap();
+        }
+        assert_ne!(play.outcome(), Some(Outcome::Loss));
+    }
+}

@@ -108,17 +108,18 @@ fn value_errors(mut choose: impl FnMut(&Connect4) -> Action) -> Vec<(&'static st
     .into()
 }
 
-/// The README publishes 0, 0, 6.5, 2, 7 and 19; the bar is three points more. The last set misses
-/// it (see `benches/results/connect4_errors.txt`), so its limit only guards what was measured.
+/// Published are 0, 0, 6.5, 2, 7 and 19; the bar is three points more.
 #[test]
 fn tree_search_errs_about_as_rarely_as_published() {
-    let limits = [3.0, 3.0, 9.5, 5.0, 10.0, 31.0];
-    let mut rng = fastrand::Rng::with_seed(1);
-    let mut tree = Mcts::default();
-    let errors = value_errors(|game| tree.best_action(game, mcts::Config::new(1000), &mut rng));
-    println!("MCTS with 1,000 simulations: {errors:.1?}");
-    for ((name, error), limit) in errors.into_iter().zip(limits) {
-        assert!(error <= limit, "{name}: {error:.1}% errors");
+    let limits = [3.0, 3.0, 9.5, 5.0, 10.0, 22.0];
+    for seed in 1..=3 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut tree = Mcts::default();
+        let errors = value_errors(|game| tree.best_action(game, mcts::Config::new(1000), &mut rng));
+        println!("MCTS with 1,000 simulations, seed {seed}: {errors:.1?}");
+        for ((name, error), limit) in errors.into_iter().zip(limits) {
+            assert!(error <= limit, "{name}, seed {seed}: {error:.1}% errors");
+        }
     }
 }
 

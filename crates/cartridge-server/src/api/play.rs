@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use cartridge_games::game::{Spot as GameSpot, Turn as GameTurn};
 use cartridge_games::registry;
 use cartridge_games::scene::Scene;
+use cartridge_run::hint::{self, Verdict};
 use cartridge_run::opponent::Opponent as Player;
 use cartridge_run::play::{self, Outcome};
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ pub struct Game {
     pub id: &'static str,
     /// For people.
     pub name: &'static str,
-    /// Who can be played, strongest first.
+    /// Who can be played, one per level, strongest first. Others can be asked for by id.
     pub opponents: Vec<Opponent>,
 }
 
@@ -46,11 +47,23 @@ pub struct Opponent {
     pub name: String,
     /// What it is, honestly.
     pub description: String,
+    /// Its level at the game: `Beginner`, `Club`. None for an opponent that is offered at none.
+    #[schema(required)]
+    pub level: Option<&'static str>,
+    /// How strong it is in plain words, where that was measured.
+    #[schema(required)]
+    pub strength: Option<String>,
 }
 
 impl Opponent {
     fn new(player: Player, game: &str) -> Self {
-        Self { id: player.to_string(), name: player.name(), description: player.description(game) }
+        Self {
+            id: player.to_string(),
+            name: player.name(),
+            description: player.description(game),
+            level: player.level(game).map(|level| level.name),
+            strength: player.strength(game),
+        }
     }
 }
 
@@ -105,8 +118,15 @@ pub struct Play {
     pub scene: Scene,
     /// Where on the board each action is chosen.
     pub spots: Vec<Spot>,
-    /// The moves so far.
+    /// The moves so far; those that were taken back are not among them.
     pub moves: Vec<Move>,
+    /// How often you took a move back.
+    pub take_backs: u32,
+    /// How many hints you were given.
+    pub hints: u32,
+    /// The help that you took, in words: `with 2 take-backs, 1 hint`.
+    #[schema(required)]
+    pub help: Option<String>,
     /// The board as text.
     pub text: String,
     /// How it ended for you.
@@ -202,6 +222,9 @@ impl From<play::Play> for Play {
             scene: play.game.scene(),
             spots: play.game.spots().into_iter().map(Into::into).collect(),
             moves,
+            take_backs: play.n_take_backs,
+            hints: play.n_hints,
+            help: play.help(),
             text: play.game.to_string(),
             result: play.outcome().map(Into::into),
             created_at: rfc3339(play.manifest.created_at),
@@ -250,6 +273,9 @@ pub struct PlaySummary {
     pub seat: usize,
     /// Moves so far.
     pub ply: u32,
+    /// The help that you took, in words.
+    #[schema(required)]
+    pub help: Option<String>,
     /// Who must move.
     pub turn: Turn,
     /// How it ended for you.
@@ -267,12 +293,77 @@ impl From<play::Play> for PlaySummary {
             opponent_name: play.opponent.name(),
             seat: play.seat.0,
             ply: play.moves.len() as u32,
+            help: play.help(),
             turn: turn(&play),
             result: play.outcome().map(Into::into),
             created_at: rfc3339(play.manifest.created_at),
             game: play.manifest.env_id,
         }
     }
+}
+
+/// What a strong player would do in your place.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Hint {
+    /// The position that it is about: moves so far.
+    pub ply: u32,
+    /// What to play.
+    pub action: usize,
+    /// The action for people.
+    pub name: String,
+    /// Id of who says so.
+    pub by: String,
+    /// Who says so, for people.
+    pub by_name: String,
+    /// What it leads to against best play, where that is known.
+    #[schema(required)]
+    pub outcome: Option<PlayResult>,
+    /// In how many moves it wins, yours, or loses, your opponent's; none where nobody counted.
+    #[schema(required)]
+    pub in_moves: Option<u32>,
+    /// Otherwise the share of the points that is expected, 0 to 1.
+    #[schema(required)]
+    pub expected_score: Option<f32>,
+    /// All of that in a sentence.
+    pub text: String,
+    /// How many hints you were given in this game. Asking again in the same position is no new one.
+    pub hints: u32,
+    /// The help that you took, in words.
+    #[schema(required)]
+    pub help: Option<String>,
+}
+
+impl From<(play::Play, hint::Hint)> for Hint {
+    fn from((play, hint): (play::Play, hint::Hint)) -> Self {
+        let (outcome, in_moves, expected_score) = match hint.verdict {
+            Verdict::Win { n_moves } => (Some(PlayResult::Win), n_moves, None),
+            Verdict::Draw => (Some(PlayResult::Draw), None, None),
+            Verdict::Loss { n_moves } => (Some(PlayResult::Loss), n_moves, None),
+            Verdict::Estimate { score } => (None, None, Some(score)),
+        };
+        Self {
+            ply: play.moves.len() as u32,
+            action: hint.action.0,
+            name: play.game.action_name(hint.action),
+            by: hint.by.to_string(),
+            by_name: hint.by.name(),
+            outcome,
+            in_moves,
+            expected_score,
+            text: hint.sentence(&play.game),
+            hints: play.n_hints,
+            help: play.help(),
+        }
+    }
+}
+
+/// The position that is meant.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+struct AtPly {
+    /// Moves so far, as you know them: with it, a request for a position that is gone is refused.
+    ply: Option<u32>,
 }
 
 /// How many games.
@@ -314,8 +405,7 @@ async fn list_games() -> Json<GameList> {
             id: spec.id,
             name: spec.name,
             opponents: Player::offered(spec.id)
-                .iter()
-                .map(|&player| Opponent::new(player, spec.id))
+                .map(|player| Opponent::new(player, spec.id))
                 .collect(),
         })
         .collect();
@@ -405,6 +495,52 @@ async fn make_move(
     Ok(Json(state.ask(move |lab| lab.play_move(&id, new.action, new.ply)).await?.into()))
 }
 
+/// Take back your last move and the answer to it.
+#[utoipa::path(
+    post,
+    path = "/api/play/{id}/undo",
+    tag = "play",
+    params(("id" = String, Path, description = "Name of the game"), AtPly),
+    responses(
+        (status = 200, body = Play),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+        (status = 409, body = Problem),
+    ),
+)]
+async fn take_back(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(at): Query<AtPly>,
+) -> Result<Json<Play>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(state.ask(move |lab| lab.play_undo(&id, at.ply)).await?.into()))
+}
+
+/// Ask a strong player what it would do in your place.
+#[utoipa::path(
+    post,
+    path = "/api/play/{id}/hint",
+    tag = "play",
+    params(("id" = String, Path, description = "Name of the game"), AtPly),
+    responses(
+        (status = 200, body = Hint),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+        (status = 409, body = Problem),
+    ),
+)]
+async fn give_hint(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(at): Query<AtPly>,
+) -> Result<Json<Hint>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(state.ask(move |lab| lab.play_hint(&id, at.ply)).await?.into()))
+}
+
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
@@ -412,4 +548,6 @@ pub fn router() -> OpenApiRouter<AppState> {
         .routes(routes!(list_plays, new_play))
         .routes(routes!(show_play))
         .routes(routes!(make_move))
+        .routes(routes!(take_back))
+        .routes(routes!(give_hint))
 }

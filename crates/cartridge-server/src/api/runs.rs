@@ -1,11 +1,14 @@
 //! `/api/runs`: training runs, past and present.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cartridge_games::registry;
 use cartridge_run::config::{ConfigError, Draft};
 use cartridge_run::lab::{self, RunView};
+use cartridge_run::opponent::Opponent;
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, RunId, RunState as Stored};
 use cartridge_run::{Algorithm, RunError};
@@ -20,11 +23,13 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{Body, Path, Query};
 use crate::time::rfc3339;
 
-/// A training run.
+/// A run: a training or an evaluation.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Run {
     /// Its name, made by the lab.
     pub id: String,
+    /// What sort of run it is.
+    pub kind: RunKind,
     /// For people: `Cart Pole, PPO, seed 42`.
     pub name: String,
     /// Id of the environment.
@@ -48,6 +53,9 @@ pub struct Run {
     pub step: u64,
     /// Environment steps to train for.
     pub total_timesteps: u64,
+    /// Episodes or games that an evaluation plays.
+    #[schema(required)]
+    pub total_episodes: Option<u64>,
     /// How much of the run is done, 0 to 1.
     pub progress: f64,
     /// Steps per second of the newest update.
@@ -73,6 +81,12 @@ pub struct Run {
     /// The evaluation with the highest mean.
     #[schema(required)]
     pub best_eval: Option<Evaluation>,
+    /// How two players compare, where the run is a match between them.
+    #[schema(required)]
+    pub match_result: Option<MatchResult>,
+    /// The run whose policy is measured, where the run is its evaluation.
+    #[schema(required)]
+    pub of_run: Option<String>,
     /// Steps of the newest checkpoint.
     #[schema(required)]
     pub checkpoint_step: Option<u64>,
@@ -95,6 +109,18 @@ pub struct Run {
     pub failure: Option<Failure>,
     /// What can be asked of it now.
     pub capabilities: Vec<Capability>,
+}
+
+/// What sort of run it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// An agent is trained.
+    Train,
+    /// An agent is measured, or two players are compared.
+    Eval,
+    /// A person plays.
+    Human,
 }
 
 /// Where a run is in its life.
@@ -166,6 +192,43 @@ pub struct Evaluation {
     pub ci95: [f64; 2],
     /// Mean length in steps.
     pub mean_length: f64,
+    /// Mean of what the environment measures itself, by name.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// How two players compare, from the view of the first.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MatchResult {
+    /// The first player's name for people.
+    pub a: String,
+    /// The second player's.
+    pub b: String,
+    /// Games won.
+    pub wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games lost.
+    pub losses: u32,
+    /// Share of the points: a win is 1, a draw a half.
+    pub score: f64,
+    /// The 95% interval of the score.
+    pub score_ci95: [f64; 2],
+    /// Difference of strength in Elo; none when it has no bound.
+    #[schema(required)]
+    pub elo: Option<f64>,
+    /// The 95% interval of the Elo difference; none where it has no bound.
+    pub elo_ci95: [Option<f64>; 2],
+}
+
+impl MatchResult {
+    fn new(result: store::MatchResult, config: &Value) -> Self {
+        let name = |key: &str| {
+            let id = config[key].as_str().unwrap_or_default();
+            id.parse::<Opponent>().map_or_else(|_| id.to_owned(), Opponent::name)
+        };
+        let store::MatchResult { wins, draws, losses, score, score_ci95, elo, elo_ci95 } = result;
+        Self { a: name("a"), b: name("b"), wins, draws, losses, score, score_ci95, elo, elo_ci95 }
+    }
 }
 
 /// Why a run failed.
@@ -189,22 +252,39 @@ impl From<RunView> for Run {
             view;
         let state = status.state();
         let total_timesteps = manifest.config["trainer"]["total_timesteps"].as_u64().unwrap_or(0);
+        let total_episodes = ["games", "episodes"]
+            .iter()
+            .find_map(|key| manifest.config[*key].as_u64())
+            .filter(|_| manifest.kind == store::RunKind::Eval);
         let left = total_timesteps.saturating_sub(status.step) as f64;
         let is_stepping = state == Stored::Running;
         let progress = match state {
             Stored::Succeeded => 1.0,
+            _ if total_episodes.is_some() => {
+                (status.episodes as f64 / total_episodes.unwrap_or(0).max(1) as f64).min(1.0)
+            }
             _ => (status.step as f64 / total_timesteps.max(1) as f64).min(1.0),
         };
         Self {
             id: manifest.id.to_string(),
+            kind: match manifest.kind {
+                store::RunKind::Train => RunKind::Train,
+                store::RunKind::Eval => RunKind::Eval,
+                store::RunKind::Human => RunKind::Human,
+            },
             name: manifest.name,
-            env_name: registry::environments()
-                .iter()
-                .find(|spec| spec.id == manifest.env_id)
-                .map_or_else(|| manifest.env_id.clone(), |spec| spec.name.to_owned()),
+            env_name: name_of(&manifest.env_id),
+            match_result: status
+                .match_result
+                .map(|result| MatchResult::new(result, &manifest.config)),
+            of_run: manifest.config["run"].as_str().map(str::to_owned),
+            total_episodes,
             env_id: manifest.env_id,
             algorithm: manifest.config["algo"].as_str().unwrap_or_default().to_owned(),
-            seed: manifest.config["seeds"]["seed_base"].as_u64().unwrap_or(0),
+            seed: [&manifest.config["seeds"]["seed_base"], &manifest.config["seed"]]
+                .into_iter()
+                .find_map(Value::as_u64)
+                .unwrap_or(0),
             state: match state {
                 Stored::Queued => RunState::Queued,
                 Stored::Starting => RunState::Starting,
@@ -249,7 +329,10 @@ impl From<RunView> for Run {
             failure: status.failure().map(|store::Failure { message, exit_code, signal, log }| {
                 Failure { message, exit_code, signal, log }
             }),
-            capabilities: if state.is_active() && state != Stored::Stopping {
+            capabilities: if manifest.kind == store::RunKind::Train
+                && state.is_active()
+                && state != Stored::Stopping
+            {
                 vec![Capability::Stop]
             } else {
                 Vec::new()
@@ -258,10 +341,19 @@ impl From<RunView> for Run {
     }
 }
 
+/// The name for people of an environment or game.
+fn name_of(id: &str) -> String {
+    let environments = registry::environments().iter().map(|spec| (spec.id, spec.name));
+    let games = registry::games().iter().map(|spec| (spec.id, spec.name));
+    let found = environments.chain(games).find(|(known, _)| *known == id);
+    found.map_or(id, |(_, name)| name).to_owned()
+}
+
 impl From<store::Evaluation> for Evaluation {
     fn from(evaluation: store::Evaluation) -> Self {
-        let store::Evaluation { step, episodes, mean, std, ci95, mean_length } = evaluation;
-        Self { step, episodes, mean, std, ci95, mean_length }
+        let store::Evaluation { step, episodes, mean, std, ci95, mean_length, metrics } =
+            evaluation;
+        Self { step, episodes, mean, std, ci95, mean_length, metrics }
     }
 }
 

@@ -215,7 +215,7 @@ async fn show_metrics(
     let series = series
         .into_iter()
         .map(|store::SeriesPoints { key, step, t, value }| Series {
-            label: cartridge_run::metric_label(&key).to_owned(),
+            label: cartridge_run::metric_label(&key),
             key,
             step,
             t,

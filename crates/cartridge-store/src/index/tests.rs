@@ -118,7 +118,7 @@ fn pages_of_runs_meet_without_overlap() {
     }
     let (_, human) = fixture.run(RunKind::Human, 9.0);
     index.ingest(&fixture.data, &human).unwrap();
-    let whole = index.runs(RunKind::Train, 99, None).unwrap();
+    let whole = index.runs(&[RunKind::Train], 99, None).unwrap();
     assert_eq!(
         whole.iter().map(|run| run.manifest.created_at).collect::<Vec<_>>(),
         [3.0, 2.0, 2.0, 1.0]
@@ -126,14 +126,14 @@ fn pages_of_runs_meet_without_overlap() {
     let mut pages = Vec::new();
     let mut cursor = None;
     loop {
-        let page = index.runs(RunKind::Train, 1, cursor.as_ref()).unwrap();
+        let page = index.runs(&[RunKind::Train], 1, cursor.as_ref()).unwrap();
         let Some(last) = page.last() else { break };
         cursor =
             Some(Cursor { created_at: last.manifest.created_at, id: last.manifest.id.clone() });
         pages.extend(page);
     }
     assert_eq!(pages, whole);
-    assert_eq!(index.runs(RunKind::Human, 99, None).unwrap().len(), 1);
+    assert_eq!(index.runs(&[RunKind::Human], 99, None).unwrap().len(), 1);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn lost_is_remembered_and_forgotten() {
     index.ingest(&fixture.data, &id).unwrap();
     assert_eq!(index.mark_lost(&id).unwrap().len(), 1);
     assert_eq!(index.run(&id).unwrap().status.state(), RunState::Lost);
-    assert_eq!(index.active(RunKind::Train).unwrap().len(), 1, "it may come back");
+    assert_eq!(index.active().unwrap().len(), 1, "it may come back");
 }
 
 #[test]

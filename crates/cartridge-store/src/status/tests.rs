@@ -115,6 +115,7 @@ fn the_best_evaluation_stays() {
             std: 0.0,
             ci95: [mean, mean],
             mean_length: mean,
+            metrics: Default::default(),
         }))
     };
     let mut status = RunStatus::default();

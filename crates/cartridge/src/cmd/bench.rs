@@ -3,9 +3,8 @@
 use cartridge_run::throughput::{Phases, Plan, Rate, Throughput, measure};
 use clap::ValueEnum;
 use serde::Serialize;
-use serde_json::Map;
 
-use super::{note, say, say_json};
+use super::{OptionArgs, note, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// Measure how fast the engine is on this machine
@@ -24,7 +23,7 @@ enum What {
 #[derive(Debug, clap::Args)]
 struct ThroughputArgs {
     /// Id of the environment
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
     env: String,
     /// What is measured
     #[arg(long, value_enum, default_value_t = Mode::EnvOnly)]
@@ -41,6 +40,8 @@ struct ThroughputArgs {
     /// Decides episodes and actions
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    options: OptionArgs,
     /// The rate to reach
     #[arg(long, value_name = "N", default_value_t = 100_000.0)]
     target_steps_per_sec: f64,
@@ -86,7 +87,7 @@ fn throughput(args: &ThroughputArgs) -> anyhow::Result<Exit> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let plan = Plan {
         env: args.env.clone(),
-        options: Map::new(),
+        options: args.options.parse()?,
         envs: args.envs as usize,
         threads: args.threads.map_or(processors, |threads| threads as usize),
         seconds: args.seconds,

@@ -1,8 +1,10 @@
 //! `cartridge eval`: measure what a run has learnt.
 
+use std::collections::BTreeMap;
+
 use cartridge_run::RunError;
 use cartridge_run::checkpoint::{self, Alias};
-use cartridge_run::evaluation::evaluate;
+use cartridge_run::evaluation::KeptEvaluation;
 use cartridge_run::store::RunId;
 use serde::Serialize;
 
@@ -10,6 +12,8 @@ use super::{DataArgs, say, say_json};
 use crate::exit::Exit;
 
 /// Measure a run's policy over whole episodes, always taking its best action
+///
+/// The evaluation is kept as a run of its own, with every episode.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the run
@@ -42,6 +46,10 @@ struct Report {
     returns: Vec<f64>,
     terminated: u32,
     truncated: u32,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metrics: BTreeMap<String, f64>,
+    /// The run that keeps this evaluation.
+    eval_run_id: RunId,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -51,8 +59,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let manifest = dir.manifest().map_err(RunError::from)?;
     let alias = if args.best { Alias::Best } else { Alias::Latest };
     let (checkpoint, policy) = checkpoint::load(&dir, &id, alias)?;
-    let options = manifest.config["env"].as_object().cloned().unwrap_or_default();
-    let outcome = evaluate(&policy, &manifest.env_id, &options, args.episodes, args.seed)?;
+    let kept = KeptEvaluation {
+        run: &manifest,
+        step: checkpoint.step,
+        is_best: args.best,
+        episodes: args.episodes,
+        seed: args.seed,
+    };
+    let (eval_run_id, outcome) = kept.carry_out(&data, super::VERSION, &policy)?;
     let summary = outcome.summary(checkpoint.step);
     if args.json {
         say_json(&Report {
@@ -65,6 +79,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             returns: outcome.returns,
             terminated: outcome.terminated,
             truncated: outcome.truncated,
+            metrics: summary.metrics,
+            eval_run_id,
         });
     } else {
         say(&format!(
@@ -80,6 +96,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             "mean length  {:.1}  ({} ended, {} ran out of time)",
             summary.mean_length, outcome.terminated, outcome.truncated
         ));
+        for (name, mean) in &summary.metrics {
+            say(&format!("mean {:<20}  {mean:.3}", name.replace('_', " ")));
+        }
+        say(&format!("run {eval_run_id}"));
     }
     Ok(Exit::Ok)
 }

@@ -1,13 +1,17 @@
 //! `cartridge match`: compare two players.
 
-use cartridge_run::matches::{MatchConfig, MatchResult, play_match};
+use cartridge_run::matches::{KeptMatch, MatchConfig, keep_match};
 use cartridge_run::opponent::Opponent;
+use cartridge_run::store::{MatchResult, RunId};
 use serde::Serialize;
 
-use super::{say, say_json};
+use super::{DataArgs, note, say, say_json};
 use crate::exit::Exit;
 
 /// Let two players play each other: pairs of games from the same random opening, sides swapped
+///
+/// The match is kept as a run, with every game. Ctrl-C ends it after the pair that is being played,
+/// a second one at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the game
@@ -22,6 +26,8 @@ pub(crate) struct Args {
     /// Chooses the openings and every move that is left to chance
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    data: DataArgs,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -37,6 +43,7 @@ struct Report<'a> {
     seed: u64,
     #[serde(flatten)]
     result: MatchResult,
+    run_id: RunId,
 }
 
 fn parse_games(text: &str) -> Result<u32, String> {
@@ -52,16 +59,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let b = Opponent::find(&args.game, &args.b)?;
     let n_pairs = args.games / 2;
     let config = MatchConfig { game: args.game.clone(), a, b, n_pairs, seed: args.seed };
+    let data = args.data.open()?;
+    let stop = super::interrupted()?;
     let bar = indicatif::ProgressBar::new(u64::from(args.games));
-    let result = play_match(&config, |pairs| bar.set_position(2 * u64::from(pairs)))?;
+    let kept = keep_match(&data, super::VERSION, &config, &stop, |games| {
+        bar.set_position(u64::from(games));
+    })?;
     bar.finish_and_clear();
+    let KeptMatch { run_id, result, n_games, is_whole } = kept;
+    if !is_whole {
+        note(&format!("stopped after {n_games} of {} games", args.games));
+    }
     if args.json {
-        let (game, games, seed) = (&args.game[..], args.games, args.seed);
-        say_json(&Report { game, a, b, games, seed, result });
+        let (game, games, seed) = (&args.game[..], n_games, args.seed);
+        say_json(&Report { game, a, b, games, seed, result, run_id });
         return Ok(Exit::Ok);
     }
     let MatchResult { wins, draws, losses, score, score_ci95: [low, high], .. } = result;
-    say(&format!("{} against {}, {} games of {}", a.name(), b.name(), args.games, args.game));
+    say(&format!("{} against {}, {} games of {}", a.name(), b.name(), n_games, args.game));
     say(&format!("wins {wins}, draws {draws}, losses {losses}"));
     say(&format!(
         "score  {:.1}%  (95% interval {:.1}% to {:.1}%)",
@@ -79,5 +94,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         elo(low, "-inf"),
         elo(high, "+inf")
     ));
+    say(&format!("run {run_id}"));
     Ok(Exit::Ok)
 }

@@ -2,21 +2,28 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use cartridge_run::games::game::{Action, Seat, Turn};
+use cartridge_run::RunError;
+use cartridge_run::games::game::{Action, Seat};
 use cartridge_run::games::registry::AnyGame;
 use cartridge_run::opponent::Opponent;
+use cartridge_run::play::{self, NewPlay, Outcome, Play};
+use cartridge_run::store::{DataDir, RunId};
 
-use super::say;
+use super::{DataArgs, say};
 use crate::exit::Exit;
 
 /// Play a board game in the terminal
 ///
 /// Moves are typed by name (`d3`, `column 4`, `top left`) or by number. `hint` asks the strongest
-/// player, `undo` takes your last move back, `moves` lists what can be played, `quit` ends.
+/// player, `undo` takes back your last move and the answer to it, `moves` lists what can be played,
+/// `quit` ends. The game is kept as a run, and can be gone on with on the play page.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the game
     game: String,
+    /// Level of the opponent, such as `club`: `cartridge games show GAME` lists them
+    #[arg(long, value_name = "NAME", conflicts_with = "opponent")]
+    level: Option<String>,
     /// Id of the opponent, such as `builtin:mcts:1000`; by default the strongest
     #[arg(long, value_name = "ID")]
     opponent: Option<String>,
@@ -26,12 +33,15 @@ pub(crate) struct Args {
     /// Decides what the opponent leaves to chance
     #[arg(long)]
     seed: Option<u64>,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Side {
     First,
     Second,
+    Random,
 }
 
 /// What a line means.
@@ -41,73 +51,121 @@ enum Input {
     Hint,
     Undo,
     Moves,
+    Help,
     Quit,
     Unknown,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     super::find_game(&args.game)?;
-    let strongest = Opponent::offered(&args.game)[0];
-    let opponent = match &args.opponent {
-        Some(id) => Opponent::find(&args.game, id)?,
-        None => strongest,
+    let opponent = match (&args.level, &args.opponent) {
+        (Some(level), _) => Opponent::at_level(&args.game, level)?,
+        (None, Some(id)) => Opponent::find(&args.game, id)?,
+        (None, None) => Opponent::strongest(&args.game),
     };
-    let mut rng = super::rng(args.seed.unwrap_or_else(super::random_seed));
-    let you = Seat(if args.side == Side::First { 0 } else { 1 });
-    let mut game = super::start_game(&args.game, &mut rng)?;
-    // The positions in which you moved, to go back to.
-    let mut before: Vec<AnyGame> = Vec::new();
+    let data = args.data.open()?;
+    let new = NewPlay {
+        game: &args.game,
+        opponent: &opponent.to_string(),
+        side: match args.side {
+            Side::First => play::Side::First,
+            Side::Second => play::Side::Second,
+            Side::Random => play::Side::Random,
+        },
+        seed: args.seed.unwrap_or_else(super::random_seed),
+    };
+    let mut play = Play::begin(&data, super::VERSION, new)?;
+    let id = play.manifest.id.clone();
+    let level = opponent.level(&args.game).map_or("", |level| level.name);
+    let at_level = if level.is_empty() { String::new() } else { format!(" ({level})") };
+    say(&format!(
+        "{} against {}{at_level}. You play {}.\nrun {id}\n",
+        play.game.spec().name,
+        opponent.name(),
+        mark(play.seat)
+    ));
+    let start = super::start_game(&args.game, &mut super::rng(new.seed))?;
+    say(&start.to_string());
+    tell_answers(&play, start, 0);
     let mut lines = std::io::stdin().lock().lines();
-    say(&format!("{} against {}. You play {}.", game.spec().name, opponent.name(), mark(you)));
-    say(&format!("\n{game}"));
-    while let Turn::Seat(seat) = game.turn() {
-        if seat != you {
-            let action = opponent.choose(&game, &mut rng);
-            game.apply(action);
-            say(&format!("{}: {}\n\n{game}", opponent.name(), game.action_name(action)));
-            continue;
-        }
+    while play.outcome().is_none() {
         prompt();
-        let Some(line) = lines.next().transpose()? else { return Ok(Exit::Ok) };
-        match parse(&line, &game) {
+        let Some(line) = lines.next().transpose()? else { break };
+        // Every command asks the files, as the lab does: the game may be open in a browser too.
+        match parse(&line, &play.game) {
             Input::Move(action) => {
-                before.push(game.clone());
-                game.apply(action);
-                say(&format!("\n{game}"));
+                let (mut after, ply) = (play.game.clone(), play.moves.len());
+                after.apply(action);
+                say(&format!("\n{after}"));
+                play = match Play::make_move(&data, &id, action.0, ply as u32) {
+                    Err(RunError::StaleMove { .. }) => reload(&data, &id)?,
+                    moved => moved?,
+                };
+                tell_answers(&play, after, ply + 1);
             }
             Input::Hint => {
-                let action = strongest.choose(&game, &mut rng);
-                say(&format!("{} would play {}.", strongest.name(), game.action_name(action)));
+                let (now, hint) = Play::hint(&data, &id, None)?;
+                play = now;
+                say(&hint.sentence(&play.game));
             }
-            Input::Undo => match before.pop() {
-                Some(earlier) => {
-                    game = earlier;
-                    say(&format!("\n{game}"));
+            Input::Undo => match Play::take_back(&data, &id, None) {
+                Ok(earlier) => {
+                    play = earlier;
+                    say(&format!("Taken back.\n\n{}", play.game));
                 }
-                None => say("There is no move to take back."),
+                Err(error @ RunError::NothingToUndo) => say(&format!("Sorry: {error}.")),
+                Err(error) => return Err(error.into()),
             },
-            Input::Moves => say(&legal(&game)),
-            Input::Quit => return Ok(Exit::Ok),
+            Input::Moves => say(&legal(&play.game)),
+            Input::Help => say(HELP),
+            Input::Quit => break,
             Input::Unknown => {
-                say(&format!("`{}` cannot be played here. {}", line.trim(), legal(&game)));
+                say(&format!("`{}` cannot be played here. {}", line.trim(), legal(&play.game)));
             }
         }
     }
-    let score = game.score(you);
-    say(if score > 0.0 {
-        "You win."
-    } else if score < 0.0 {
-        "You lose."
-    } else {
-        "A draw."
-    });
+    let result = match play.outcome() {
+        Some(Outcome::Win) => "You win",
+        Some(Outcome::Loss) => "You lose",
+        Some(Outcome::Draw) => "A draw",
+        None => {
+            say(&format!("\nThe game is kept as run {id}: go on with it on the play page."));
+            return Ok(Exit::Ok);
+        }
+    };
+    let help = play.help().map_or_else(String::new, |help| format!(", {help}"));
+    say(&format!("{result}{help}.\nrun {id}"));
     Ok(Exit::Ok)
+}
+
+const HELP: &str = "
+d3, 4, top left   play a move, by its name or its number
+undo, u           take back your last move and the answer to it
+hint, h           ask a strong player
+moves, m          list what can be played
+help, ?           show this
+quit, q           leave; the game is kept
+";
+
+/// The game after it was gone on with elsewhere.
+fn reload(data: &DataDir, id: &RunId) -> anyhow::Result<Play> {
+    let play = Play::load(data, id)?;
+    say(&format!("The game has gone on elsewhere.\n\n{}", play.game));
+    Ok(play)
+}
+
+/// Shows the opponent's moves from `ply` on, with the board after each.
+fn tell_answers(play: &Play, mut game: AnyGame, ply: usize) {
+    for &(_, action) in play.moves.iter().skip(ply) {
+        game.apply(action);
+        say(&format!("{}: {}\n\n{game}", play.opponent.name(), game.action_name(action)));
+    }
 }
 
 fn prompt() {
     let mut out = std::io::stdout();
     // A reader that went away is no error.
-    _ = write!(out, "your move (hint, undo, moves, quit): ");
+    _ = write!(out, "your move (undo, hint, moves, help, quit): ");
     _ = out.flush();
 }
 
@@ -118,6 +176,7 @@ fn parse(line: &str, game: &AnyGame) -> Input {
         "hint" | "h" => return Input::Hint,
         "undo" | "u" => return Input::Undo,
         "moves" | "m" => return Input::Moves,
+        "help" | "?" => return Input::Help,
         "quit" | "q" | "exit" => return Input::Quit,
         _ => {}
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{DataArgs, say, say_json};
 use crate::exit::Exit;
 
-/// List the training runs, newest first
+/// List trainings and evaluations, newest first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -21,11 +21,15 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Row {
     run_id: String,
+    kind: RunKind,
     name: String,
     state: RunState,
     step: u64,
     mean_reward: Option<f64>,
     best_eval: Option<f64>,
+    /// Share of the points of the first player of a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
 }
 
 /// A run that has begun and not ended must have a supervisor.
@@ -45,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let dir = data.run(&id);
         // A folder without a manifest is being made, or was never finished.
         let Ok(manifest) = dir.manifest() else { continue };
-        if manifest.kind != RunKind::Train {
+        if manifest.kind == RunKind::Human {
             continue;
         }
         let mut follower = Follower::default();
@@ -54,20 +58,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         runs.push((manifest, follower));
     }
     runs.sort_by(|(a, _), (b, _)| b.created_at.total_cmp(&a.created_at));
+    let longest = runs.iter().map(|(manifest, _)| manifest.name.chars().count()).max();
+    let width = longest.unwrap_or(0).max(26) + 2;
     if !args.json {
         say(&format!(
-            "{:<10}{:<28}{:<12}{:>12}{:>12}{:>12}",
-            "RUN", "NAME", "STATE", "STEP", "RETURN", "BEST EVAL"
+            "{:<10}{:<7}{:<width$}{:<12}{:>12}{:>12}{:>12}",
+            "RUN", "KIND", "NAME", "STATE", "STEP", "RETURN", "BEST EVAL"
         ));
     }
     for (manifest, Follower { status, .. }) in runs {
         let row = Row {
             run_id: manifest.id.to_string(),
+            kind: manifest.kind,
             name: manifest.name,
             state: status.state(),
             step: status.step,
             mean_reward: status.mean_reward,
             best_eval: status.best_eval.as_ref().map(|best| best.mean),
+            score: status.match_result.map(|result| result.score),
         };
         if args.json {
             say_json(&row);
@@ -77,14 +85,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
         };
         let state = serde_json::to_value(row.state).unwrap_or_default();
+        let best = match row.score {
+            Some(score) => format!("{:.1}%", 100.0 * score),
+            None => number(row.best_eval),
+        };
         say(&format!(
-            "{:<10}{:<28}{:<12}{:>12}{:>12}{:>12}",
+            "{:<10}{:<7}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             row.run_id,
+            row.kind.as_str(),
             row.name,
             state.as_str().unwrap_or_default(),
             row.step,
             number(row.mean_reward),
-            number(row.best_eval)
+            best
         ));
     }
     Ok(Exit::Ok)

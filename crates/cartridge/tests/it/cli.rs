@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{cartridge, kill, result, run, text, wait_for};
+use crate::support::{LabProcess, cartridge, kill, result, run, text, wait_for};
 
 /// Runs a command that must be refused and compares its exit code and message.
 #[track_caller]
@@ -52,7 +52,22 @@ fn unknown_games_and_players_are_usage_errors() {
     check_refused(
         &["games", "show", "conect4"],
         2,
+        "error: unknown game or environment `conect4`; did you mean `connect4`?",
+    );
+    check_refused(
+        &["games", "show", "CartPole"],
+        2,
+        "error: unknown game or environment `CartPole`; did you mean `CartPole-v1`?",
+    );
+    check_refused(
+        &["play", "conect4"],
+        2,
         "error: unknown game `conect4`; did you mean `connect4`?",
+    );
+    check_refused(
+        &["play", "connect4", "--level", "expret"],
+        2,
+        "error: `connect4` has no level `expret`; did you mean `expert`?",
     );
     check_refused(
         &["match", "connect4", "builtin:perfekt", "builtin:random"],
@@ -72,11 +87,21 @@ fn games_are_listed_and_shown() {
     let shown = |args: &[&str]| text(&run(folder.path(), args).stdout);
     insta::assert_snapshot!("games", shown(&["games"]));
     insta::assert_snapshot!("games_show_othello", shown(&["games", "show", "othello"]));
+    insta::assert_snapshot!("games_show_cart_pole", shown(&["games", "show", "CartPole-v1"]));
     let lines = shown(&["games", "--json"]);
-    let ids: Vec<serde_json::Value> =
+    let rows: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let ids: Vec<&str> = ids.iter().map(|spec| spec["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["tictactoe", "connect4", "othello"]);
+    for (id, kind) in
+        [("tictactoe", "board_game"), ("othello", "board_game"), ("CartPole-v1", "environment")]
+    {
+        assert!(rows.iter().any(|row| row["id"] == id && row["kind"] == kind), "{lines}");
+        let whole = result(&run(folder.path(), &["games", "show", id, "--json"]));
+        assert_eq!((&whole["id"], &whole["kind"]), (&id.into(), &kind.into()), "{whole}");
+    }
+    let prospector =
+        result(&run(folder.path(), &["games", "show", "AsteroidProspector-v0", "--json"]));
+    assert_eq!(prospector["options"]["reward"], "worth");
+    assert_eq!(prospector["observation_names"].as_array().unwrap().len(), 260);
 }
 
 #[test]
@@ -90,23 +115,128 @@ fn a_match_reports_score_and_elo() {
     assert_eq!(counts.iter().sum::<u64>(), 20);
     assert!(report["score"].as_f64().unwrap() > 0.8, "{report}");
     assert!(report["elo_ci95"][0].as_f64().unwrap() > 0.0, "{report}");
-    assert_eq!(report, result(&run(folder.path(), &args)), "the same seed, the same match");
+    let mut again = result(&run(folder.path(), &args));
+    assert_ne!(report["run_id"], again["run_id"]);
+    again["run_id"] = report["run_id"].clone();
+    assert_eq!(report, again, "the same seed, the same match");
+
+    // It is kept, with every game.
+    let id = report["run_id"].as_str().unwrap();
+    let events = fs::read_to_string(folder.path().join("data/runs").join(id).join("events.jsonl"));
+    let events: Vec<serde_json::Value> =
+        events.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let games: Vec<_> = events.iter().filter(|event| event["type"] == "game_played").collect();
+    assert_eq!(games.len(), 20);
+    assert_eq!(games[0]["opening"], games[1]["opening"], "a pair begins alike");
+    assert_eq!((&games[0]["seat"], &games[1]["seat"]), (&0.into(), &1.into()));
+    assert_eq!(events.last().unwrap()["type"], "done");
+    let listed = run(folder.path(), &["runs", "--json"]);
+    let row: serde_json::Value =
+        text(&listed.stdout).lines().find(|line| line.contains(id)).unwrap().parse().unwrap();
+    assert_eq!((&row["kind"], &row["state"]), (&"eval".into(), &"succeeded".into()), "{row}");
+
+    // A lab shows what it is and how it went.
+    let lab = LabProcess::start(&folder.path().join("data"), 0);
+    let shown = lab.wait_for_run(id, "the lab to find the match", |run| run["id"] == id);
+    assert_eq!((&shown["kind"], &shown["state"]), (&"eval".into(), &"succeeded".into()), "{shown}");
+    assert_eq!(shown["match_result"]["wins"], report["wins"], "{shown}");
+    assert_eq!(shown["capabilities"], serde_json::json!([]));
+    assert_eq!(lab.get("/api/runs").1["runs"].as_array().unwrap().len(), 2);
+}
+
+/// A long match, once its first games are on disk.
+fn long_match(folder: &Path) -> (std::process::Child, std::path::PathBuf) {
+    let args = ["match", "tictactoe", "builtin:random", "builtin:random", "--games", "1000000"];
+    let child = cartridge(&[&args[..], &["--json"]].concat())
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let runs = folder.join("data/runs");
+    let events = wait_for("the first games", || {
+        let events = fs::read_dir(&runs).ok()?.next()?.ok()?.path().join("events.jsonl");
+        fs::metadata(&events).ok().filter(|metadata| metadata.len() > 2_000).map(|_| events)
+    });
+    (child, events)
+}
+
+#[test]
+fn an_interrupted_match_reads_well() {
+    let state = |folder: &Path| result(&run(folder, &["runs", "--json"]))["state"].clone();
+    let folder = tempfile::tempdir().unwrap();
+    let (child, _) = long_match(folder.path());
+    assert_eq!(state(folder.path()), "running");
+    kill("-INT", child.id().into());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let report = result(&output);
+    let games = report["games"].as_u64().unwrap();
+    assert!(games > 0 && games < 1_000_000 && games.is_multiple_of(2), "{report}");
+    assert_eq!(state(folder.path()), "terminated");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, _) = long_match(folder.path());
+    kill("-KILL", child.id().into());
+    child.wait().unwrap();
+    assert_eq!(state(folder.path()), "lost");
 }
 
 #[test]
 fn a_game_is_played_in_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3"];
+    let printed =
+        typed(folder.path(), &args, "centre\nh\nnowhere\nu\nundo\n1\nmoves\nhelp\nquit\n");
+    let (id, printed) = without_run_id(&printed);
+    insta::assert_snapshot!("play_tictactoe", printed);
+
+    // What was typed is a run like one of the play page, and a lab can go on with it.
+    let lab = LabProcess::start(&folder.path().join("data"), 0);
+    let play = lab.get(&format!("/api/play/{id}")).1;
+    assert_eq!((&play["turn"], &play["ply"]), (&"you".into(), &2.into()), "{play}");
+    assert_eq!(play["help"], "with 1 take-back, 1 hint");
+    wait_for("the lab to find the game", || {
+        let plays = lab.get("/api/play").1;
+        plays["plays"].as_array()?.iter().find(|row| row["id"] == id).map(|_| ())
+    });
+}
+
+#[test]
+fn the_end_of_a_game_in_the_terminal_says_how_it_came_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3", "--side", "second"];
+    // Whatever is played, nine numbers end the game.
+    let numbers = "hint\n1\nundo\n".to_owned() + &"1\n2\n3\n4\n5\n6\n7\n8\n9\n".repeat(2);
+    let printed = typed(folder.path(), &args, &numbers);
+    let (id, _) = without_run_id(&printed);
+    let [.., result, run] = &printed.lines().collect::<Vec<_>>()[..] else { panic!("{printed}") };
+    assert!(result.ends_with(", with 1 take-back, 1 hint."), "{printed}");
+    assert_eq!(*run, format!("run {id}"));
+}
+
+/// Types lines into a command and returns what it printed.
+fn typed(folder: &Path, args: &[&str], lines: &str) -> String {
     use std::io::Write as _;
-    let mut child =
-        cartridge(&["play", "tictactoe", "--opponent", "builtin:random", "--seed", "3"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-    let typed = "centre\nhint\nnowhere\nundo\nundo\n1\nmoves\nquit\n";
-    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let mut child = cartridge(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have ended before it read everything.
+    _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    insta::assert_snapshot!("play_tictactoe", text(&output.stdout));
+    text(&output.stdout)
+}
+
+/// The first name of a run in `text`, and the text with `r-??????` in its place.
+fn without_run_id(text: &str) -> (String, String) {
+    let start = text.find("r-").expect("a run is named");
+    let id = text[start..start + 8].to_owned();
+    let rest = text.replace(&id, "r-??????");
+    (id, rest)
 }
 
 #[test]
@@ -134,6 +264,7 @@ fn help_shows_the_options() {
     let help = |args: &[&str]| text(&cartridge(args).output().unwrap().stdout);
     insta::assert_snapshot!("help", help(&["--help"]));
     insta::assert_snapshot!("help_up", help(&["up", "--help"]));
+    insta::assert_snapshot!("help_engine_serve", help(&["engine", "serve", "--help"]));
     insta::assert_snapshot!("help_train", help(&["train", "--help"]));
 }
 
@@ -169,7 +300,48 @@ fn a_masked_environment_can_be_trained() {
     let report = train();
     assert_eq!(report["state"], "succeeded", "{report}");
     assert!(report["eval_mean"].is_f64(), "{report}");
+    // What the environment measures itself is among the metrics and in evaluations.
+    let id = report["run_id"].as_str().unwrap();
+    let metrics = folder.path().join("data/runs").join(id).join("metrics.jsonl");
+    let metrics = fs::read_to_string(metrics).unwrap();
+    assert!(metrics.contains(r#""episode/profit":"#) && metrics.contains(r#""eval/profit":"#));
+    let eval = result(&run(folder.path(), &["eval", id, "--episodes", "3", "--json"]));
+    assert!(eval["metrics"]["survival"].is_f64(), "{eval}");
     assert_eq!(train()["weights_sha256"], report["weights_sha256"]);
+}
+
+#[test]
+fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("actions.json");
+    let actions = file.to_str().unwrap();
+    fs::write(&file, "[1, 0, 1]").unwrap();
+    let trace = ["trace", "CartPole-v1", "--seed", "0", "--actions", actions, "--json"];
+    let output = run(folder.path(), &trace);
+    let lines = text(&output.stdout);
+    let first = r#"{"observation":[0.013696168549358845,-0.023021329194307327,-0.04590264707803726,-0.04834723472595215]}"#;
+    assert_eq!(lines.lines().next(), Some(first));
+    assert_eq!(lines.lines().count(), 4);
+
+    // Nonsense in the file is explained, and what comes before it is still shown.
+    for (nonsense, message) in [
+        ("[1, 2]", "error: action 1: 2 is not one of 0 to 1\n"),
+        (
+            "[1, ",
+            "no list of actions: EOF while parsing a value at line 1 column 4\nhint: it holds",
+        ),
+        (r#"{"actions": []}"#, "no list of actions: invalid type: map, expected a sequence"),
+    ] {
+        fs::write(&file, nonsense).unwrap();
+        let output = run(folder.path(), &trace);
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(2));
+    }
+    check_refused(
+        &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
+        2,
+        "error: environment `CartPole-v1` has no option `sutton_barto`; its options are: `sutton_barto_reward`",
+    );
 }
 
 #[test]
@@ -219,6 +391,12 @@ fn a_run_without_a_lab_learns_and_repeats_to_the_bit() {
     let mean = returns.iter().map(|value| value.as_f64().unwrap()).sum::<f64>() / 20.0;
     assert_eq!(returns.len(), 20);
     assert!((eval["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+    let kept = eval["eval_run_id"].as_str().unwrap();
+    let rows = text(&run(folder.path(), &["runs", "--json"]).stdout);
+    let row: serde_json::Value =
+        rows.lines().find(|line| line.contains(kept)).unwrap().parse().unwrap();
+    assert_eq!((&row["kind"], &row["state"]), (&"eval".into(), &"succeeded".into()), "{row}");
+    assert_eq!(row["best_eval"], eval["mean"]);
     let listed = text(&run(folder.path(), &["runs"]).stdout);
     assert!(listed.contains(id) && listed.contains("succeeded"), "{listed}");
 }

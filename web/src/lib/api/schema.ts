@@ -138,6 +138,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/play/{id}/hint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a strong player what it would do in your place. */
+        post: operations["give_hint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/play/{id}/moves": {
         parameters: {
             query?: never;
@@ -149,6 +166,23 @@ export interface paths {
         put?: never;
         /** Make a move; the answer holds the opponent's too. */
         post: operations["make_move"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back your last move and the answer to it. */
+        post: operations["take_back"];
         delete?: never;
         options?: never;
         head?: never;
@@ -513,6 +547,10 @@ export interface components {
              * @description Mean length in steps.
              */
             mean_length: number;
+            /** @description Mean of what the environment measures itself, by name. */
+            metrics: {
+                [key: string]: number;
+            };
             /**
              * Format: double
              * @description Standard deviation of the returns.
@@ -630,7 +668,7 @@ export interface components {
             id: string;
             /** @description For people. */
             name: string;
-            /** @description Who can be played, strongest first. */
+            /** @description Who can be played, one per level, strongest first. Others can be asked for by id. */
             opponents: components["schemas"]["Opponent"][];
         };
         /** @description The games. */
@@ -647,6 +685,42 @@ export interface components {
         Healthz: {
             /** @description Always `ok`; a lab that is not does not answer. */
             status: string;
+        };
+        /** @description What a strong player would do in your place. */
+        Hint: {
+            /** @description What to play. */
+            action: number;
+            /** @description Id of who says so. */
+            by: string;
+            /** @description Who says so, for people. */
+            by_name: string;
+            /**
+             * Format: float
+             * @description Otherwise the share of the points that is expected, 0 to 1.
+             */
+            expected_score: number | null;
+            /** @description The help that you took, in words. */
+            help: string | null;
+            /**
+             * Format: int32
+             * @description How many hints you were given in this game. Asking again in the same position is no new one.
+             */
+            hints: number;
+            /**
+             * Format: int32
+             * @description In how many moves it wins, yours, or loses, your opponent's; none where nobody counted.
+             */
+            in_moves: number | null;
+            /** @description The action for people. */
+            name: string;
+            outcome: components["schemas"]["PlayResult"] | null;
+            /**
+             * Format: int32
+             * @description The position that it is about: moves so far.
+             */
+            ply: number;
+            /** @description All of that in a sentence. */
+            text: string;
         };
         /** @description What the lab is. */
         LabFacts: {
@@ -670,6 +744,42 @@ export interface components {
         Login: {
             /** @description The lab's token. */
             token: string;
+        };
+        /** @description How two players compare, from the view of the first. */
+        MatchResult: {
+            /** @description The first player's name for people. */
+            a: string;
+            /** @description The second player's. */
+            b: string;
+            /**
+             * Format: int32
+             * @description Games drawn.
+             */
+            draws: number;
+            /**
+             * Format: double
+             * @description Difference of strength in Elo; none when it has no bound.
+             */
+            elo: number | null;
+            /** @description The 95% interval of the Elo difference; none where it has no bound. */
+            elo_ci95: (number | null)[];
+            /**
+             * Format: int32
+             * @description Games lost.
+             */
+            losses: number;
+            /**
+             * Format: double
+             * @description Share of the points: a win is 1, a draw a half.
+             */
+            score: number;
+            /** @description The 95% interval of the score. */
+            score_ci95: number[];
+            /**
+             * Format: int32
+             * @description Games won.
+             */
+            wins: number;
         };
         /** @description All scalars of one moment. */
         MetricRow: {
@@ -778,8 +888,12 @@ export interface components {
             description: string;
             /** @description Its id. */
             id: string;
+            /** @description Its level at the game: `Beginner`, `Club`. None for an opponent that is offered at none. */
+            level: string | null;
             /** @description For people. */
             name: string;
+            /** @description How strong it is in plain words, where that was measured. */
+            strength: string | null;
         };
         /**
          * @description The role of a colour; the names are those of the design tokens.
@@ -794,11 +908,18 @@ export interface components {
             game: string;
             /** @description The game's name for people. */
             game_name: string;
+            /** @description The help that you took, in words: `with 2 take-backs, 1 hint`. */
+            help: string | null;
+            /**
+             * Format: int32
+             * @description How many hints you were given.
+             */
+            hints: number;
             /** @description Its name, made by the lab. */
             id: string;
             /** @description The actions that can be played now, ascending. */
             legal: number[];
-            /** @description The moves so far. */
+            /** @description The moves so far; those that were taken back are not among them. */
             moves: components["schemas"]["Move"][];
             /** @description Whom you play. */
             opponent: components["schemas"]["Opponent"];
@@ -814,6 +935,11 @@ export interface components {
             seat: number;
             /** @description Where on the board each action is chosen. */
             spots: components["schemas"]["Spot"][];
+            /**
+             * Format: int32
+             * @description How often you took a move back.
+             */
+            take_backs: number;
             /** @description The board as text. */
             text: string;
             /** @description Who must move. */
@@ -837,6 +963,8 @@ export interface components {
             game: string;
             /** @description The game's name for people. */
             game_name: string;
+            /** @description The help that you took, in words. */
+            help: string | null;
             /** @description Its name, made by the lab. */
             id: string;
             /** @description The opponent's name for people. */
@@ -912,7 +1040,7 @@ export interface components {
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
         };
-        /** @description A training run. */
+        /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */
             activity: components["schemas"]["Activity"];
@@ -959,12 +1087,15 @@ export interface components {
             heartbeat_age_ms: number | null;
             /** @description Its name, made by the lab. */
             id: string;
+            /** @description What sort of run it is. */
+            kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
              */
             loss: number | null;
+            match_result: components["schemas"]["MatchResult"] | null;
             /**
              * Format: double
              * @description Mean length of the last 100 episodes.
@@ -977,6 +1108,8 @@ export interface components {
             mean_reward: number | null;
             /** @description For people: `Cart Pole, PPO, seed 42`. */
             name: string;
+            /** @description The run whose policy is measured, where the run is its evaluation. */
+            of_run: string | null;
             /**
              * Format: double
              * @description How much of the run is done, 0 to 1.
@@ -1008,10 +1141,20 @@ export interface components {
             steps_per_sec: number | null;
             /**
              * Format: int64
+             * @description Episodes or games that an evaluation plays.
+             */
+            total_episodes: number | null;
+            /**
+             * Format: int64
              * @description Environment steps to train for.
              */
             total_timesteps: number;
         };
+        /**
+         * @description What sort of run it is.
+         * @enum {string}
+         */
+        RunKind: "train" | "eval" | "human";
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -1452,6 +1595,63 @@ export interface operations {
             };
         };
     };
+    give_hint: {
+        parameters: {
+            query?: {
+                /** @description Moves so far, as you know them: with it, a request for a position that is gone is refused. */
+                ply?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hint"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     make_move: {
         parameters: {
             query?: never;
@@ -1509,6 +1709,63 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_back: {
+        parameters: {
+            query?: {
+                /** @description Moves so far, as you know them: with it, a request for a position that is gone is refused. */
+                ply?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Play"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -10,6 +10,7 @@ export type Evaluation = Schemas['Evaluation'];
 export type FeedMessage = Schemas['FeedMessage'];
 export type Frame = Schemas['Frame'];
 export type Game = Schemas['Game'];
+export type Hint = Schemas['Hint'];
 export type Metrics = Schemas['Metrics'];
 export type MetricRow = Schemas['MetricRow'];
 export type Opponent = Schemas['Opponent'];

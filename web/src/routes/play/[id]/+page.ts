@@ -3,7 +3,11 @@ import { ApiProblem, api } from '$lib/api/client';
 
 export async function load({ fetch, params }) {
   try {
-    return { play: await api.get('/api/play/{id}', { fetch, path: { id: params.id } }) };
+    const [play, { games }] = await Promise.all([
+      api.get('/api/play/{id}', { fetch, path: { id: params.id } }),
+      api.get('/api/games', { fetch }),
+    ]);
+    return { play, games };
   } catch (problem) {
     if (problem instanceof ApiProblem && problem.status === 404) {
       error(404, {

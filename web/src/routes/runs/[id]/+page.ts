@@ -1,6 +1,7 @@
-import { error } from '@sveltejs/kit';
+import { error, redirect } from '@sveltejs/kit';
 import { ApiProblem, api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
+import { urls } from '$lib/urls';
 
 export async function load({ fetch, params }) {
   try {
@@ -8,6 +9,8 @@ export async function load({ fetch, params }) {
       api.get('/api/runs/{id}', { fetch, path: { id: params.id } }),
       api.get('/api/environments', { fetch }),
     ]);
+    // A person's game has a page of its own.
+    if (run.kind === 'human') redirect(307, urls.game(run.id));
     live.take(run);
     return { run, env: environments.find((env) => env.id === run.env_id) };
   } catch (problem) {
