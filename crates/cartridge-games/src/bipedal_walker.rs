@@ -137,6 +137,9 @@ pub struct BipedalWalker {
     is_foot_down: [bool; 2],
     is_fallen: bool,
     potential: Option<f64>,
+    /// From the hull to the end of each ray, to the right and down, in m.
+    rays: [[f64; 2]; N_RAYS],
+    /// The part of each ray that is free.
     lidar: [f32; N_RAYS],
     n_steps: u32,
     is_over: bool,
@@ -197,6 +200,10 @@ impl BipedalWalker {
             is_foot_down: [false; 2],
             is_fallen: false,
             potential: None,
+            rays: std::array::from_fn(|ray| {
+                let angle = 1.5 * ray as f64 / 10.0;
+                [angle.sin() * RAY_LENGTH, angle.cos() * RAY_LENGTH]
+            }),
             lidar: [1.0; N_RAYS],
             n_steps: 0,
             is_over: true,
@@ -328,9 +335,12 @@ impl BipedalWalker {
     /// Measures how far the ground is along the rays.
     fn look(&mut self) {
         let from = self.world.body(HULL).position();
-        for ray in 0..N_RAYS {
-            self.lidar[ray] = self.world.cast(from, ray_end(from, ray));
-        }
+        self.lidar = self.world.cast(from, self.ray_ends());
+    }
+
+    fn ray_ends(&self) -> [Vec2; N_RAYS] {
+        let from = self.world.body(HULL).position();
+        self.rays.map(|[x, y]| point([f64::from(from.x) + x, f64::from(from.y) - y]))
     }
 }
 
@@ -390,15 +400,6 @@ impl Mechanism for BipedalWalker {
         self.world.end_step();
         self.observe(observation)
     }
-}
-
-/// How far a ray from `from` reaches.
-fn ray_end(from: Vec2, ray: usize) -> Vec2 {
-    let angle = 1.5 * ray as f64 / 10.0;
-    point([
-        f64::from(from.x) + angle.sin() * RAY_LENGTH,
-        f64::from(from.y) - angle.cos() * RAY_LENGTH,
-    ])
 }
 
 /// Rounds to the physics' precision.

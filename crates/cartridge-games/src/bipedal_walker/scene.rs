@@ -95,8 +95,7 @@ fn walker(env: &BipedalWalker, shapes: &mut Vec<Shape>) {
 fn rays(env: &BipedalWalker, shapes: &mut Vec<Shape>) {
     let from = env.world.body(HULL).position();
     let shown = (env.n_steps / STEPS_PER_RAY) as usize % (2 * N_RAYS);
-    for (ray, &part) in env.lidar.iter().enumerate() {
-        let to = super::ray_end(from, ray);
+    for (ray, (&part, to)) in env.lidar.iter().zip(env.ray_ends()).enumerate() {
         let hit = from + part * (to - from);
         if ray == shown.min(2 * N_RAYS - 1 - shown) {
             shapes.push(Shape::line([[from.x, from.y], [hit.x, hit.y]], Paint::SceneLive, 0.025));

@@ -162,9 +162,10 @@ impl World {
         &self.touches
     }
 
-    /// The part of the way from `from` to `to` after which a ray hits ground; 1 if it does not.
-    pub(crate) fn cast(&self, from: Vec2, to: Vec2) -> f32 {
-        self.ground.cast(from, to)
+    /// For rays that all begin at `from` and do not lead to the left, the part of the way to each
+    /// end after which it hits ground; 1 where it does not.
+    pub(crate) fn cast<const N: usize>(&self, from: Vec2, ends: [Vec2; N]) -> [f32; N] {
+        self.ground.cast(from, ends)
     }
 
     /// Goes on by one step.
