@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::Controls;
 use crate::game::Action;
 use crate::scene::Scene;
 
@@ -98,6 +99,8 @@ pub struct EnvSpec {
     pub action_names: &'static [&'static str],
     /// The name of each element of an observation for people.
     pub observation_names: &'static [&'static str],
+    /// The keys of a person who plays; none where the world waits for a decision.
+    pub controls: Option<Controls>,
 }
 
 /// What may be done in a step.

@@ -4,6 +4,7 @@
 //!
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
+//! * [`controls`]: the keys by which a person acts in one.
 //! * [`batch`]: many environments that are stepped by one call.
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
 //! * [`registry`]: every cartridge by its id, for callers that hold only a name.
@@ -26,6 +27,7 @@ pub mod batch;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;
+pub mod controls;
 pub mod env;
 pub mod game;
 pub mod mountain_car;
