@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test web-check e2e browser-test py-test bless gen dev bench deny clean
+.PHONY: help up test check rust-check rust-test web-check e2e browser-test py-test bless gen dev bench fuzz deny clean
 
 ## help: this menu
 help:
@@ -72,6 +72,11 @@ dev: web/node_modules/.installed
 bench: build
 	benches/cartpole.sh
 	benches/prospector.sh
+
+## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
+SECONDS ?= 60
+fuzz:
+	CARTRIDGE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --release --package cartridge-engine --test it -- fuzz --nocapture
 
 ## deny: licences, bans and sources of what we depend on
 deny:

@@ -10,6 +10,7 @@ from typing import Any, Callable
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.box2d import bipedal_walker, lunar_lander
 
 ROOT = Path(__file__).resolve().parents[2]
 CARTRIDGE = ROOT / "target" / "release" / "cartridge"
@@ -40,15 +41,32 @@ def along(env: gymnasium.Env, seen: np.ndarray, rng: np.random.Generator) -> Any
     return (np.where(is_forward, space.high, space.low) * strength).astype(np.float32)
 
 
+def land(env: gymnasium.Env, seen: np.ndarray, _: np.random.Generator) -> Any:
+    """Gymnasium's own pilot."""
+    action = lunar_lander.heuristic(env.unwrapped, seen)
+    return int(action) if np.ndim(action) == 0 else np.asarray(action, np.float32)
+
+
+def walk(env: gymnasium.Env, seen: np.ndarray, _: np.random.Generator) -> np.ndarray:
+    """Gymnasium's own gait, begun anew with every episode."""
+    if env.get_wrapper_attr("_elapsed_steps") == 0:
+        env.unwrapped.gait = bipedal_walker.BipedalWalkerHeuristics()
+    return np.asarray(env.unwrapped.gait.step_heuristic(seen), np.float32)
+
+
 @dataclass(frozen=True)
 class Case:
     env_id: str
     policy: Policy = random_action
     options: dict[str, Any] = field(default_factory=dict)
+    ours: dict[str, Any] = field(default_factory=dict)
+    """Options that Gymnasium does not have."""
     min_steps: int = 10_000
+    n_episodes: int = 4
+    """In one environment: the first is reset with a seed, the others carry the generator on."""
 
     def __str__(self) -> str:
-        options = "".join(f"-{key}={value}" for key, value in self.options.items())
+        options = "".join(f"-{key}={value}" for key, value in (self.options | self.ours).items())
         return f"{self.env_id}{options}-{self.policy.__name__}"
 
 
@@ -67,10 +85,20 @@ CASES = [
     Case("Pendulum-v1"),
     Case("Pendulum-v1", along),
     Case("Pendulum-v1", options={"g": 9.81}),
+    Case("LunarLander-v3", min_steps=60_000),
+    Case("LunarLander-v3", land, min_steps=40_000),
+    Case("LunarLander-v3", options={"continuous": True}, min_steps=30_000),
+    Case("LunarLander-v3", land, {"continuous": True}, min_steps=30_000),
+    Case("LunarLander-v3", options={"enable_wind": True}, min_steps=20_000),
+    Case("LunarLander-v3", land, {"enable_wind": True, "gravity": -7.5, "wind_power": 19.0}),
+    # A new world for every episode, as training has it; and one that is used again.
+    Case("BipedalWalker-v3", n_episodes=1, min_steps=20_000),
+    Case("BipedalWalker-v3", ours={"keep_world": True}, min_steps=20_000),
+    Case("BipedalWalker-v3", walk, n_episodes=1, min_steps=20_000),
+    Case("BipedalWalkerHardcore-v3", n_episodes=1, min_steps=20_000),
+    Case("BipedalWalkerHardcore-v3", ours={"keep_world": True}, min_steps=20_000),
+    Case("BipedalWalkerHardcore-v3", walk, ours={"keep_world": True}, min_steps=20_000),
 ]
-
-EPISODES_IN_ONE_ENVIRONMENT = 4
-"""The first is reset with a seed, the others carry the generator on."""
 
 
 @dataclass
@@ -100,7 +128,7 @@ def play(case: Case, env: gymnasium.Env, seed: int | None, rng: np.random.Genera
 def trace(case: Case, seed: int, episodes: list[Episode], folder: Path) -> list[dict[str, Any]]:
     """The same seed and actions, here."""
     command = [str(CARTRIDGE), "trace", case.env_id, "--seed", str(seed), "--json"]
-    for key, value in case.options.items():
+    for key, value in (case.options | case.ours).items():
         command += ["--set", f"{key}={json.dumps(value)}"]
     for number, episode in enumerate(episodes):
         path = folder / f"actions-{number}.json"
@@ -135,14 +163,14 @@ def test_equals_gymnasium(case: Case, tmp_path: Path) -> None:
     while n_steps < case.min_steps:
         seed = int(rng.integers(2**31))
         env = gymnasium.make(case.env_id, **case.options)
-        seeds = [seed] + [None] * (EPISODES_IN_ONE_ENVIRONMENT - 1)
+        seeds = [seed] + [None] * (case.n_episodes - 1)
         episodes = [play(case, env, reset_seed, rng) for reset_seed in seeds]
         env.close()
         difference = first_difference(episodes, trace(case, seed, episodes, tmp_path))
         if difference:
             BUNDLES.mkdir(parents=True, exist_ok=True)
             bundle = BUNDLES / f"{case}-{seed}.json"
-            facts = {"env": case.env_id, "options": case.options, "seed": seed}
+            facts = {"env": case.env_id, "options": case.options | case.ours, "seed": seed}
             actions = [episode.actions for episode in episodes]
             bundle.write_text(json.dumps(facts | difference | {"actions": actions}))
             pytest.fail(f"PARITY_SEED={RUN_SEED}: differs at {difference}; see {bundle}")

@@ -1,20 +1,27 @@
 //! The promises of [`Game`] and [`Env`] as code: a cartridge is done when its check passes and
 //! its playthrough reads right.
 
+mod door;
+
 use std::fmt::Write as _;
+
+use serde_json::Value;
 
 use crate::controls::{Controls, Effect, Idle, RESERVED_KEYS};
 use crate::env::{ActionSpace, AnyAction, Env, EnvSpec, Step};
 use crate::game::{Action, Game, Seat, Turn, Urgent, random_action};
+use crate::registry::make_env;
 use crate::scene::{Scene, Shape};
 
-/// Plays one random game from `seed` and asserts every promise that [`Game`] makes.
+/// Plays one random game from `seed` and asserts every promise that [`Game`] makes, and that the
+/// engine's door leads to the same game.
 #[track_caller]
 pub fn check_game<G: Game>(seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut game = G::start(&mut rng);
     let mut again = G::start(&mut fastrand::Rng::with_seed(seed));
     check_spots::<G>(&game);
+    door::check_game::<G>(seed);
     for ply in 0.. {
         assert_eq!(game, again, "a seed and actions replay to the same position");
         let legal: Vec<Action> = game.legal_actions().collect();
@@ -95,9 +102,12 @@ pub fn scores<G: Game>(game: &G) -> Vec<f32> {
 }
 
 /// Plays two random episodes, the first from `seed` and the second without one, and asserts
-/// every promise that [`Env`] makes.
+/// every promise that [`Env`] makes, and that the engine's door leads to the same episodes.
 #[track_caller]
-pub fn check_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) {
+pub fn check_env(id: &str, options: &Value, seed: u64) {
+    let options = options.as_object().expect("options have names");
+    door::check_env(id, options, seed);
+    let make = || make_env(id, options).expect("it is in the registry");
     let (mut env, mut again) = (make(), make());
     let spec = env.spec();
     check_env_spec(spec);

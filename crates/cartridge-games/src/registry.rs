@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 
 use crate::acrobot::{self, Acrobot};
 use crate::asteroid_prospector::{self, AsteroidProspector};
+use crate::bipedal_walker::{self, BipedalWalker};
 use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
-use crate::game::{Action, Game, GameSpec, Seat, Spot, Turn};
+use crate::game::{Action, Game, GameSpec, ParseError, Seat, Spot, Turn};
+use crate::lunar_lander::{self, LunarLander};
 use crate::mountain_car::{self, MountainCar};
 use crate::mountain_car_continuous::{self, MountainCarContinuous};
 use crate::nearest::nearest;
@@ -23,8 +25,11 @@ use crate::tic_tac_toe::TicTacToe;
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
-    static ALL: [&EnvSpec; 6] = [
+    static ALL: [&EnvSpec; 9] = [
         &cart_pole::SPEC,
+        &lunar_lander::SPEC,
+        &bipedal_walker::SPEC,
+        &bipedal_walker::HARDCORE_SPEC,
         &acrobot::SPEC,
         &mountain_car::SPEC,
         &mountain_car_continuous::SPEC,
@@ -39,8 +44,21 @@ pub fn games() -> &'static [GameSpec] {
     &[TicTacToe::SPEC, Connect4::SPEC, Othello::SPEC]
 }
 
+/// The id under which an environment is kept now, and for an old id a notice that says so.
+pub fn present_id(id: &str) -> (&str, Option<String>) {
+    /// Old ids and what has taken their place.
+    const REPLACED: [(&str, &str); 1] = [("LunarLander-v2", "LunarLander-v3")];
+    match REPLACED.iter().find(|(old, _)| *old == id) {
+        Some((old, new)) => (new, Some(format!("`{old}` is out of date; this is `{new}`"))),
+        None => (id, None),
+    }
+}
+
 /// A new environment, waiting for its first reset. `options` bear Gymnasium's names.
+///
+/// An old id makes what has taken its place; [`present_id`] says so.
 pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, RegistryError> {
+    let (id, _) = present_id(id);
     match id {
         "CartPole-v1" => {
             let config = parse_options(id, options, cart_pole::Config::OPTIONS)?;
@@ -62,6 +80,22 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
             let config = parse_options(id, options, pendulum::Config::OPTIONS)?;
             Ok(Box::new(Pendulum::new(config)))
         }
+        "LunarLander-v3" => {
+            let config: lunar_lander::Config =
+                parse_options(id, options, lunar_lander::Config::OPTIONS)?;
+            config
+                .check()
+                .map_err(|reason| RegistryError::BadOption { env: id.to_owned(), reason })?;
+            Ok(Box::new(LunarLander::new(config)))
+        }
+        "BipedalWalker-v3" => {
+            let config = parse_options(id, options, bipedal_walker::Config::OPTIONS)?;
+            Ok(Box::new(BipedalWalker::new(config)))
+        }
+        "BipedalWalkerHardcore-v3" => {
+            let config = parse_options(id, options, bipedal_walker::Config::OPTIONS)?;
+            Ok(Box::new(BipedalWalker::hardcore(config)))
+        }
         "AsteroidProspector-v0" => {
             let config = parse_options(id, options, asteroid_prospector::Config::OPTIONS)?;
             Ok(Box::new(AsteroidProspector::new(config)))
@@ -80,6 +114,10 @@ pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
             serde_json::to_value(mountain_car_continuous::Config::default())
         }
         "Pendulum-v1" => serde_json::to_value(pendulum::Config::default()),
+        "LunarLander-v3" => serde_json::to_value(lunar_lander::Config::default()),
+        "BipedalWalker-v3" | "BipedalWalkerHardcore-v3" => {
+            serde_json::to_value(bipedal_walker::Config::default())
+        }
         "AsteroidProspector-v0" => serde_json::to_value(asteroid_prospector::Config::default()),
         _ => return Err(unknown_environment(id)),
     };
@@ -200,6 +238,21 @@ impl AnyGame {
         with_game!(self, game => game.observe(seat, out));
     }
 
+    /// Writes the board as planes relative to `seat` into `out`, which has the elements of
+    /// [`GameSpec::planes`].
+    pub fn observe_planes(&self, seat: Seat, out: &mut [f32]) {
+        with_game!(self, game => game.observe_planes(seat, out));
+    }
+
+    /// The position of the same game that `text` draws.
+    pub fn read(&self, text: &str) -> Result<Self, ParseError> {
+        match self {
+            Self::TicTacToe(_) => text.parse().map(Self::TicTacToe),
+            Self::Connect4(_) => text.parse().map(Self::Connect4),
+            Self::Othello(_) => text.parse().map(Self::Othello),
+        }
+    }
+
     /// The position as a picture.
     pub fn scene(&self) -> Scene {
         with_game!(self, game => game.scene())
@@ -241,6 +294,11 @@ fn spots_of<G: Game>(_game: &G) -> Vec<Spot> {
 
 fn name_of<G: Game>(_game: &G, action: Action) -> String {
     G::action_name(action)
+}
+
+/// What may have been meant by a word that is no cartridge's id.
+pub(crate) fn cartridge_hint(word: &str) -> String {
+    hint(word, game_ids().chain(environment_ids()), "the cartridges are")
 }
 
 fn unknown_environment(id: &str) -> RegistryError {

@@ -7,7 +7,7 @@
 
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{RegistryError, make_env};
+use cartridge_games::registry::{RegistryError, make_env, present_id};
 use cartridge_learn::ppo;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -244,6 +244,7 @@ impl Draft {
     pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
         // The environment is looked up first, so that a misspelt one is what the user hears of.
         make_env(env_id, &Map::new())?;
+        let (env_id, _) = present_id(env_id);
         let known = Algorithm::ALL.map(Algorithm::id);
         if !known.contains(&algo.to_lowercase().as_str()) {
             let hint = match nearest(algo, known) {

@@ -328,6 +328,7 @@ impl Player {
     ) -> End {
         let mut closing = state.feed.closing();
         let mut keep = interval(KEEP);
+        keep.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let end = loop {
             tokio::select! {
                 _ = self.clock.tick(), if self.phase == PlayPhase::Playing => {
@@ -348,7 +349,8 @@ impl Player {
                     },
                     Some(Err(_)) | None => break End::Left,
                 },
-                _ = keep.tick() => {
+                // A disk that is slow is not waited for: what was done is kept next time.
+                _ = keep.tick(), if !self.keeper.is_busy() => {
                     if let Err(error) = self.keep().await {
                         break End::Failed(error);
                     }
@@ -477,6 +479,10 @@ impl Keeper {
             Ok(journal)
         }));
         Ok(())
+    }
+
+    fn is_busy(&self) -> bool {
+        self.under_way.as_ref().is_some_and(|under_way| !under_way.is_finished())
     }
 
     /// Waits for what is being written.

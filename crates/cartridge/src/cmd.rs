@@ -1,6 +1,7 @@
 //! One file per sub-command: `Args`, then `run`.
 
 pub(crate) mod bench;
+pub(crate) mod engine;
 pub(crate) mod eval;
 pub(crate) mod games;
 pub(crate) mod match_players;
@@ -25,7 +26,7 @@ use anyhow::Context as _;
 use cartridge_run::RunError;
 use cartridge_run::config::parse_options;
 use cartridge_run::games::fastrand::Rng;
-use cartridge_run::games::registry::AnyGame;
+use cartridge_run::games::registry::{AnyGame, present_id};
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::DataDir;
 use serde_json::{Map, Value};
@@ -53,6 +54,15 @@ impl DataArgs {
     pub(crate) fn open_existing(&self) -> anyhow::Result<DataDir> {
         Ok(DataDir::open_existing(&self.data).map_err(RunError::from)?)
     }
+}
+
+/// Reads the id of a cartridge; one that has been replaced is said and becomes the new one.
+pub(crate) fn parse_id(id: &str) -> Result<String, std::convert::Infallible> {
+    let (present, notice) = present_id(id);
+    if let Some(notice) = notice {
+        note(&notice);
+    }
+    Ok(present.to_owned())
 }
 
 /// Options of an environment: the same on every command that takes one.

@@ -2,6 +2,7 @@ mod faults;
 mod mechanics;
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::order::{DOCK, HOLD, MINE, SELECT};
 use super::world::NodeKind;
@@ -249,7 +250,7 @@ fn playthrough() {
 proptest! {
     #[test]
     fn conforms(seed: u64) {
-        conformance::check_env(&make, seed);
+        conformance::check_env(SPEC.id, &json!({}), seed);
     }
 
     /// An action that is not legal is a hold, to the bit, with a penalty.

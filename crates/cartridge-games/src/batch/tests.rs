@@ -1,7 +1,7 @@
 use serde_json::Map;
 
 use super::*;
-use crate::env::{ActionSpace, AnyAction};
+use crate::env::AnyAction;
 use crate::registry::{environments, make_env};
 
 fn batch(id: &str, n_lanes: usize) -> EnvBatch {
@@ -9,30 +9,42 @@ fn batch(id: &str, n_lanes: usize) -> EnvBatch {
     EnvBatch::new(envs, 42, Stream::Train)
 }
 
-/// A legal action that depends on lane and time alone, so that it is the same in every split.
-fn choose(spec: &EnvSpec, mask: &[bool], lane: usize, time: usize) -> AnyAction {
-    let chance = 7 * lane + 13 * time;
-    match spec.actions {
-        ActionSpace::Discrete(_) => {
-            let legal: Vec<usize> = (0..mask.len()).filter(|&action| mask[action]).collect();
-            AnyAction::Discrete(Action(legal[chance % legal.len()]))
-        }
-        ActionSpace::Continuous { low, high } => {
-            let part = (chance % 11) as f32 / 10.0;
-            AnyAction::Continuous(low.iter().zip(high).map(|(a, b)| a + (b - a) * part).collect())
-        }
-    }
+/// The actions of every lane of a batch.
+enum Chosen {
+    Discrete(Vec<Action>),
+    Continuous(Vec<f32>),
 }
 
-/// Takes `actions`, one per lane.
-fn step_all(batch: &mut EnvBatch, actions: &[AnyAction], buffers: &mut OwnedBuffers) {
-    let actions = || actions.iter().map(AnyAction::borrow);
-    if batch.spec().actions.is_discrete() {
-        let indices: Vec<Action> = actions().map(|action| Action(action.index())).collect();
-        batch.step(EnvActions::Discrete(&indices), &mut buffers.borrow());
-    } else {
-        let numbers: Vec<f32> = actions().flat_map(EnvAction::numbers).copied().collect();
-        batch.step(EnvActions::Continuous(&numbers), &mut buffers.borrow());
+impl Chosen {
+    /// Legal actions that depend on lane and time alone, so that they are the same in every split.
+    fn new(spec: &EnvSpec, masks: &[bool], first: usize, time: usize) -> Self {
+        let masks = masks.chunks(spec.actions.size()).enumerate();
+        let actions = masks.map(|(lane, mask)| {
+            let seed = 1_000_003 * (first + lane) + time;
+            spec.actions.sample(mask, &mut fastrand::Rng::with_seed(seed as u64))
+        });
+        let (mut chosen, mut numbers) = (Vec::new(), Vec::new());
+        for action in actions {
+            match action {
+                AnyAction::Discrete(action) => chosen.push(action),
+                AnyAction::Continuous(all) => numbers.extend(all),
+            }
+        }
+        if spec.actions.is_discrete() { Self::Discrete(chosen) } else { Self::Continuous(numbers) }
+    }
+
+    fn all(&self) -> EnvActions<'_> {
+        match self {
+            Self::Discrete(actions) => EnvActions::Discrete(actions),
+            Self::Continuous(numbers) => EnvActions::Continuous(numbers),
+        }
+    }
+
+    fn of(&self, lane: usize, size: usize) -> EnvAction<'_> {
+        match self {
+            Self::Discrete(actions) => EnvAction::Discrete(actions[lane]),
+            Self::Continuous(numbers) => EnvAction::Continuous(&numbers[lane * size..][..size]),
+        }
     }
 }
 
@@ -41,15 +53,13 @@ type History = Vec<(Vec<u32>, u64, bool, bool, u32)>;
 
 /// Steps a batch, whose first lane has the number `first`, and returns each lane's history.
 fn histories(mut batch: EnvBatch, first: usize, n_steps: usize) -> Vec<History> {
-    let (width, n_actions) = (batch.spec().observation, batch.spec().actions.size());
+    let width = batch.spec().observation;
     let mut buffers = OwnedBuffers::new(&batch);
     let mut histories = vec![History::new(); batch.n_lanes()];
     batch.reset(&mut buffers.borrow());
     for time in 0..n_steps {
-        let masks = buffers.masks.chunks(n_actions).enumerate();
-        let actions: Vec<AnyAction> =
-            masks.map(|(lane, mask)| choose(batch.spec(), mask, first + lane, time)).collect();
-        step_all(&mut batch, &actions, &mut buffers);
+        let actions = Chosen::new(batch.spec(), &buffers.masks, first, time);
+        batch.step(actions.all(), &mut buffers.borrow());
         for (lane, history) in histories.iter_mut().enumerate() {
             let seen = &buffers.observations[lane * width..(lane + 1) * width];
             history.push((
@@ -99,11 +109,9 @@ fn a_batch_is_its_environments() {
             env.legal_actions(&mut mask);
             assert_eq!(buffers.observations[width..2 * width], seen);
             assert_eq!(buffers.masks[n_actions..2 * n_actions], mask);
-            let masks = buffers.masks.chunks(n_actions).enumerate();
-            let actions: Vec<AnyAction> =
-                masks.map(|(lane, mask)| choose(spec, mask, lane, time)).collect();
-            step_all(&mut batch, &actions, &mut buffers);
-            let step = env.step(actions[1].borrow(), &mut seen);
+            let actions = Chosen::new(spec, &buffers.masks, 0, time);
+            batch.step(actions.all(), &mut buffers.borrow());
+            let step = env.step(actions.of(1, n_actions), &mut seen);
             assert_eq!((buffers.rewards[1], buffers.ticks[1]), (step.reward, step.ticks));
             assert_eq!(
                 (buffers.terminated[1], buffers.truncated[1]),

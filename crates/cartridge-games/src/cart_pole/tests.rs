@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::conformance;
@@ -50,6 +51,6 @@ fn playthrough() {
 proptest! {
     #[test]
     fn conforms(seed: u64) {
-        conformance::check_env(&make, seed);
+        conformance::check_env(SPEC.id, &json!({}), seed);
     }
 }

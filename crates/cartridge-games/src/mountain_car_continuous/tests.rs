@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::conformance;
@@ -59,6 +60,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn conforms(seed: u64) {
-        conformance::check_env(&make, seed);
+        conformance::check_env(SPEC.id, &json!({}), seed);
     }
 }

@@ -1,6 +1,7 @@
 use std::f64::consts::FRAC_PI_2;
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::conformance;
@@ -56,6 +57,6 @@ fn playthrough() {
 proptest! {
     #[test]
     fn conforms(seed: u64) {
-        conformance::check_env(&make, seed);
+        conformance::check_env(SPEC.id, &json!({}), seed);
     }
 }

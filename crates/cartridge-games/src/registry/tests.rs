@@ -48,14 +48,16 @@ fn unknown_ids_get_a_hint() {
     check_env_error(
         "Humanoid-v5",
         json!({}),
-        "unknown environment `Humanoid-v5`; the environments are: `CartPole-v1`, `Acrobot-v1`, \
+        "unknown environment `Humanoid-v5`; the environments are: `CartPole-v1`, \
+         `LunarLander-v3`, `BipedalWalker-v3`, `BipedalWalkerHardcore-v3`, `Acrobot-v1`, \
          `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, `AsteroidProspector-v0`",
     );
     check_env_error(
         "tictactoe",
         json!({}),
         "unknown environment `tictactoe`; `tictactoe` is a game: play it, or pick one of: \
-         `CartPole-v1`, `Acrobot-v1`, `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, \
+         `CartPole-v1`, `LunarLander-v3`, `BipedalWalker-v3`, `BipedalWalkerHardcore-v3`, \
+         `Acrobot-v1`, `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1`, \
          `AsteroidProspector-v0`",
     );
     check_game_error("tic-tac-toe", "unknown game `tic-tac-toe`; did you mean `tictactoe`?");
@@ -105,6 +107,25 @@ fn options_are_checked() {
         "bad options for environment `AsteroidProspector-v0`: unknown variant `publishd`, expected \
          `worth` or `published`",
     );
+}
+
+#[test]
+fn values_of_options_are_checked() {
+    make_env("LunarLander-v3", &options(json!({ "continuous": true, "gravity": -4 }))).unwrap();
+    check_env_error(
+        "LunarLander-v3",
+        json!({ "gravity": -12.5 }),
+        "bad options for environment `LunarLander-v3`: `gravity` is -12.5, but must be between \
+         -12 and 0",
+    );
+}
+
+#[test]
+fn old_ids_lead_to_present_ones() {
+    assert_eq!(make_env("LunarLander-v2", &Map::new()).unwrap().spec().id, "LunarLander-v3");
+    let notice = "`LunarLander-v2` is out of date; this is `LunarLander-v3`".to_owned();
+    assert_eq!(present_id("LunarLander-v2"), ("LunarLander-v3", Some(notice)));
+    assert_eq!(present_id("CartPole-v1"), ("CartPole-v1", None));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use cartridge_run::throughput::{Phases, Plan, Rate, Throughput, measure};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{OptionArgs, note, say, say_json};
+use super::{OptionArgs, note, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// Measure how fast the engine is on this machine
@@ -23,7 +23,7 @@ enum What {
 #[derive(Debug, clap::Args)]
 struct ThroughputArgs {
     /// Id of the environment
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
     env: String,
     /// What is measured
     #[arg(long, value_enum, default_value_t = Mode::EnvOnly)]

@@ -9,7 +9,7 @@ use cartridge_run::opponent::Opponent;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{say, say_json};
+use super::{parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// List the board games and the environments, or show one
@@ -27,6 +27,7 @@ enum Command {
     /// Show one: its facts, its spaces, its options, and with whom or what it is played
     Show {
         /// Id of the game or environment
+        #[arg(value_parser = parse_id)]
         id: String,
     },
 }
@@ -98,7 +99,7 @@ fn list(json: bool) {
         .map(|&spec| Row::Environment { spec, algorithms: algorithms(spec) });
     if !json {
         say(&format!(
-            "{:<27}{:<22}{:<13}{:<15}{:>11}  {}",
+            "{:<26}{:<25}{:<13}{:<12}{:>11}  {}",
             "ID", "NAME", "KIND", "ACTIONS", "OBSERVATION", "WITH"
         ));
     }
@@ -116,7 +117,7 @@ fn list(json: bool) {
             Row::Environment { spec, algorithms } => {
                 let actions = match spec.actions {
                     ActionSpace::Discrete(n) => format!("one of {n}"),
-                    ActionSpace::Continuous { low, .. } => format!("{} numbers", low.len()),
+                    ActionSpace::Continuous { low, .. } => numbers(low.len()),
                 };
                 let with = match &algorithms[..] {
                     [] => "nothing yet".to_owned(),
@@ -125,7 +126,7 @@ fn list(json: bool) {
                 (spec.id, spec.name, "environment", actions, spec.observation, with)
             }
         };
-        say(&format!("{id:<27}{name:<22}{kind:<13}{actions:<15}{observation:>11}  {with}"));
+        say(&format!("{id:<26}{name:<25}{kind:<13}{actions:<12}{observation:>11}  {with}"));
     }
 }
 
@@ -211,7 +212,7 @@ fn show_env(spec: &'static EnvSpec, json: bool) -> anyhow::Result<()> {
             let bounds = spec.action_names.iter().zip(low.iter().zip(high));
             let named: Vec<String> =
                 bounds.map(|(name, (low, high))| format!("{name} ({low} to {high})")).collect();
-            format!("{} numbers: {}", low.len(), named.join(", "))
+            format!("{}: {}", numbers(low.len()), named.join(", "))
         }
     };
     let options = shown.options.iter();
@@ -250,6 +251,11 @@ fn say_commands(commands: &[String]) {
     for command in commands {
         say(&format!("  {command}"));
     }
+}
+
+/// `1 number`, `2 numbers`.
+fn numbers(n: usize) -> String {
+    if n == 1 { "1 number".to_owned() } else { format!("{n} numbers") }
 }
 
 /// The first and the last of a long list.

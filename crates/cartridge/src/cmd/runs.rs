@@ -58,9 +58,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         runs.push((manifest, follower));
     }
     runs.sort_by(|(a, _), (b, _)| b.created_at.total_cmp(&a.created_at));
+    let longest = runs.iter().map(|(manifest, _)| manifest.name.chars().count()).max();
+    let width = longest.unwrap_or(0).max(26) + 2;
     if !args.json {
         say(&format!(
-            "{:<10}{:<7}{:<28}{:<12}{:>12}{:>12}{:>12}",
+            "{:<10}{:<7}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             "RUN", "KIND", "NAME", "STATE", "STEP", "RETURN", "BEST EVAL"
         ));
     }
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             None => number(row.best_eval),
         };
         say(&format!(
-            "{:<10}{:<7}{:<28}{:<12}{:>12}{:>12}{:>12}",
+            "{:<10}{:<7}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             row.run_id,
             row.kind.as_str(),
             row.name,

@@ -7,7 +7,7 @@ use cartridge_run::RunError;
 use cartridge_run::trace::{Actions, Moment, trace};
 use clap::ValueEnum;
 
-use super::{OptionArgs, say, say_json};
+use super::{OptionArgs, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// Print an episode number by number, to compare it with another program
@@ -19,6 +19,7 @@ use crate::exit::Exit;
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
     /// Id of the environment or game
+    #[arg(value_parser = parse_id)]
     id: String,
     /// Seed of the reset
     #[arg(long, default_value_t = 0)]

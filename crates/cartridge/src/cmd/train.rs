@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 use signal_hook::consts::SIGINT;
 
-use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, say, say_json};
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, say, say_json};
 use crate::cmd::stop::stop;
 use crate::exit::Exit;
 
@@ -27,6 +27,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the environment, such as CartPole-v1
+    #[arg(value_parser = parse_id)]
     env: String,
     /// The algorithm
     #[arg(long, default_value = "ppo")]

@@ -72,14 +72,10 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
         Some(token) => token.to_owned(),
         None => secret::api_token(&data)?,
     };
-    // It travels in a header, and guards everything.
-    if token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        anyhow::bail!(
-            "the token is not fit to guard the lab\n\
-             hint: use 16 or more letters, digits and signs, or unset CARTRIDGE_TOKEN and delete {} to have one made",
-            data.path().join("token").display()
-        );
-    }
+    let file = data.path().join("token");
+    let or_else =
+        format!("or unset CARTRIDGE_TOKEN and delete {} to have one made", file.display());
+    check_token(&token, "the lab", &or_else)?;
     let port = listener.local_addr().context("reading our own address")?.port();
     // A wildcard is no address that a browser can open.
     let host = match args.bind {
@@ -108,6 +104,17 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     _ = tokio::time::timeout(Duration::from_secs(3), server).await;
     _ = ticker.join();
     Ok(Exit::Ok)
+}
+
+/// Complains about a token that cannot travel in a header, or guards nothing.
+pub(crate) fn check_token(token: &str, what: &str, or_else: &str) -> anyhow::Result<()> {
+    if token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        anyhow::bail!(
+            "the token is not fit to guard {what}\n\
+             hint: use 16 or more letters, digits and signs, {or_else}"
+        );
+    }
+    Ok(())
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -166,21 +173,21 @@ fn open_browser(url: &str) -> bool {
         .is_ok()
 }
 
-/// The signals that end the lab.
-struct Signals {
+/// The signals that end what is served.
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new() -> anyhow::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).context("listening for Ctrl-C")?,
             terminate: signal(SignalKind::terminate()).context("listening for SIGTERM")?,
         })
     }
 
-    async fn wait(mut self) {
+    pub(crate) async fn wait(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

@@ -264,6 +264,7 @@ fn help_shows_the_options() {
     let help = |args: &[&str]| text(&cartridge(args).output().unwrap().stdout);
     insta::assert_snapshot!("help", help(&["--help"]));
     insta::assert_snapshot!("help_up", help(&["up", "--help"]));
+    insta::assert_snapshot!("help_engine_serve", help(&["engine", "serve", "--help"]));
     insta::assert_snapshot!("help_train", help(&["train", "--help"]));
 }
 
@@ -339,7 +340,7 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
     check_refused(
         &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
         2,
-        "error: environment `CartPole-v1` has no option `sutton_barto`; did you mean `sutton_barto_reward`?",
+        "error: environment `CartPole-v1` has no option `sutton_barto`; its options are: `sutton_barto_reward`",
     );
 }
 

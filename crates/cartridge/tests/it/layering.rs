@@ -10,18 +10,22 @@ const ALLOWED: &[(&str, &str)] = &[
     ("cartridge-run", "cartridge-search"),
     ("cartridge-run", "cartridge-learn"),
     ("cartridge-run", "cartridge-store"),
+    ("cartridge-engine", "cartridge-games"),
     ("cartridge-server", "cartridge-games"),
     ("cartridge-server", "cartridge-run"),
+    ("cartridge", "cartridge-engine"),
     ("cartridge", "cartridge-run"),
     ("cartridge", "cartridge-server"),
 ];
 
-/// What a crate must not use itself: SQL stays in the store, HTTP in the server, async above run.
+/// What a crate must not use itself: SQL stays in the store, HTTP in the server, gRPC in the
+/// engine, async above run.
 const NOT_DIRECTLY: &[(&str, &[&str])] = &[
     ("cartridge-store", &["tokio", "axum"]),
     ("cartridge-run", &["tokio", "axum", "rusqlite"]),
-    ("cartridge-server", &["rusqlite"]),
-    ("cartridge", &["rusqlite", "axum"]),
+    ("cartridge-server", &["rusqlite", "tonic"]),
+    ("cartridge-engine", &["axum"]),
+    ("cartridge", &["rusqlite", "axum", "tonic"]),
 ];
 
 /// What must not be reachable from a crate by any way.
@@ -31,6 +35,8 @@ const NOT_REACHABLE: &[(&str, &[&str])] = &[
     ("cartridge-learn", &["tokio", "rusqlite", "axum", "mio"]),
     ("cartridge-store", &["tokio", "axum", "mio"]),
     ("cartridge-run", &["tokio", "axum", "mio"]),
+    // The rules can be served without a lab.
+    ("cartridge-engine", &["cartridge-run", "cartridge-store", "cartridge-learn", "rusqlite"]),
 ];
 
 fn packages() -> Vec<serde_json::Value> {

@@ -2,6 +2,7 @@
  * An environment that a person plays. It runs in the lab, which keeps its clock and sends the
  * newest picture; from here go the controls that are held, when that changes.
  */
+import { untrack } from 'svelte';
 import type { HumanEpisode, PlayCommand, PlayFrame } from '$lib/api/types';
 import { urls } from '$lib/urls';
 
@@ -40,7 +41,8 @@ export class LivePlay {
 
   /** Connects, again when the connection is lost, until the returned function is called. */
   start(): () => void {
-    this.connect();
+    // What connecting reads is no reason to connect again.
+    untrack(() => this.connect());
     return () => {
       clearTimeout(this.#again);
       const socket = this.#socket;

@@ -1,0 +1,77 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{conformance, golden};
+
+fn make() -> Box<dyn Env> {
+    Box::new(BipedalWalker::new(Config::default()))
+}
+
+fn make_hardcore() -> Box<dyn Env> {
+    Box::new(BipedalWalker::hardcore(Config::default()))
+}
+
+#[test]
+fn equals_gymnasium_bit_for_bit() {
+    assert_eq!(golden::replay(SPEC.id, include_str!("golden.txt")), 793);
+}
+
+#[test]
+fn equals_gymnasium_bit_for_bit_on_hardcore_ground() {
+    assert_eq!(golden::replay(HARDCORE_SPEC.id, include_str!("hardcore.txt")), 2722);
+}
+
+#[test]
+fn an_episode_is_its_seed_and_actions() {
+    let play = |env: &mut BipedalWalker| {
+        let mut seen = [0.0; 24];
+        env.reset(Some(3), &mut seen);
+        for time in 0..40 {
+            let numbers = [0, 1, 2, 3].map(|joint| ((time * 7 + joint * 5) % 9) as f32 / 4.0 - 1.0);
+            if env.step(EnvAction::Continuous(&numbers), &mut seen).is_end() {
+                break;
+            }
+        }
+        seen.map(f32::to_bits)
+    };
+    let mut used = BipedalWalker::hardcore(Config::default());
+    for seed in 0..5 {
+        used.reset(Some(seed), &mut [0.0; 24]);
+    }
+    assert_eq!(play(&mut used), play(&mut BipedalWalker::hardcore(Config::default())));
+}
+
+#[test]
+#[should_panic(expected = "reset first")]
+fn a_step_needs_a_reset() {
+    make().step(EnvAction::Continuous(&[0.0; 4]), &mut [0.0; 24]);
+}
+
+#[test]
+fn the_view_follows_the_walker() {
+    let mut env = make();
+    env.reset(Some(0), &mut [0.0; 24]);
+    let [left, bottom, right, top] = env.scene().view;
+    assert!((left + 4.0 - 4.667).abs() < 0.01 && (right - left - 13.0).abs() < 1e-4);
+    assert!((1.2..1.4).contains(&bottom) && top > bottom + 8.0);
+}
+
+#[test]
+fn playthrough() {
+    insta::assert_snapshot!(conformance::playthrough_env(&make, 7));
+}
+
+#[test]
+fn playthrough_hardcore() {
+    insta::assert_snapshot!(conformance::playthrough_env(&make_hardcore, 7));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn conforms(seed: u64) {
+        conformance::check_env(SPEC.id, &json!({}), seed);
+        conformance::check_env(HARDCORE_SPEC.id, &json!({}), seed);
+    }
+}
