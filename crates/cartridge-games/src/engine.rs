@@ -37,7 +37,7 @@ use self::live::LiveEnvs;
 use self::state::Seal;
 use crate::env::{ActionSpace, AnyAction, Env, EnvSpec};
 use crate::game::{Action, Seat, Turn};
-use crate::registry::{self, AnyGame, make_env};
+use crate::registry::{self, AnyGame, RegistryError, make_env};
 
 /// A cartridge that can be reset and stepped. It may be shared between threads.
 #[derive(Debug)]
@@ -158,18 +158,16 @@ impl EngineContext {
     /// Options are compared as they are given: a default that is spelt out makes other states
     /// than one that is left out.
     pub fn with_options(id: &str, options: &Map<String, Value>) -> Result<Self, EngineError> {
-        let door = if id.len() > MAX_ID_BYTES {
+        if id.len() > MAX_ID_BYTES {
             return Err(EngineError::UnknownCartridge {
                 id: format!("{}...", id.chars().take(MAX_ID_BYTES / 4).collect::<String>()),
                 hint: "no id is so long".to_owned(),
             });
-        } else if registry::games().iter().any(|spec| spec.id == id) {
+        }
+        let door = if registry::games().iter().any(|spec| spec.id == id) {
             Door::Game(GameDoor::new(id, options)?)
-        } else if registry::environments().iter().any(|spec| spec.id == id) {
-            Door::Env(EnvDoor::new(id, options)?)
         } else {
-            let hint = registry::cartridge_hint(id);
-            return Err(EngineError::UnknownCartridge { id: id.to_owned(), hint });
+            Door::Env(EnvDoor::new(id, options)?)
         };
         Ok(Self { door })
     }
@@ -349,8 +347,13 @@ const SEED_BYTES: usize = 8;
 
 impl EnvDoor {
     fn new(id: &str, options: &Map<String, Value>) -> Result<Self, EngineError> {
-        let made = make_env(id, options);
-        let spec = made.map_err(|error| EngineError::BadOptions(error.to_string()))?.spec();
+        let made = make_env(id, options).map_err(|error| match error {
+            RegistryError::UnknownEnvironment { id, .. } => {
+                EngineError::UnknownCartridge { hint: registry::cartridge_hint(&id), id }
+            }
+            error => EngineError::BadOptions(error.to_string()),
+        })?;
+        let spec = made.spec();
         let max_payload_bytes = SEED_BYTES + spec.max_steps as usize * action_bytes(&spec.actions);
         let seal = Seal::new(spec.id, spec.version, options, max_payload_bytes);
         // Two batches of the preferred size.

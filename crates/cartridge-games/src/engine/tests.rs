@@ -233,6 +233,27 @@ fn options_belong_to_the_state() {
 }
 
 #[test]
+fn an_option_may_change_the_actions_and_an_old_id_opens_the_new() {
+    let continuous = options(json!({ "continuous": true }));
+    let lander = EngineContext::with_options("LunarLander-v3", &continuous).unwrap();
+    let facts = lander.capabilities();
+    assert_eq!((facts.action, facts.action_space.size()), (Encoding::NUMBERS, 2));
+    let state = lander.reset(0, b"").unwrap().state;
+    lander.step(&state, &to_bytes(&[0.5, 1e30])).unwrap();
+    check(
+        lander.step(&state, &index(1)),
+        "bad action: it is 2 numbers of four bytes (f32, little endian), and not 4 bytes",
+    );
+    check(
+        lander.step(&state, &to_bytes(&[0.0, f32::NAN])),
+        "bad action: NaN is no number to act by",
+    );
+    let old = engine("LunarLander-v2");
+    assert_eq!(old.capabilities().id, "LunarLander-v3");
+    assert_eq!(old.reset(0, b""), engine("LunarLander-v3").reset(0, b""));
+}
+
+#[test]
 fn more_episodes_than_are_kept_go_on_all_the_same() {
     let engine = engine("CartPole-v1");
     let n_lanes = 3 * engine.capabilities().preferred_batch;
