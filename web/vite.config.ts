@@ -8,7 +8,8 @@ export default defineConfig({
   server: {
     // `make dev`: pages from Vite, data from a running lab.
     proxy: {
-      '/api': LAB,
+      // The lab sees the page's own host, as its checks of origins expect.
+      '/api': { target: LAB, ws: true },
       '/login': {
         target: LAB,
         bypass: (request) => (request.url?.includes('code=') ? undefined : request.url),

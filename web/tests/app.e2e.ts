@@ -419,6 +419,138 @@ describe.each(SIZES)('playing at $name', (size) => {
   });
 });
 
+describe.each(SIZES)('playing an environment at $name', (size) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
+  });
+  afterAll(() => context.close());
+
+  const status = () => page.locator('.status').textContent();
+  const step = () => figure(page, '.step');
+  const sessionId = () => page.url().split('/').at(-1) as string;
+
+  async function begin(name: string, seed: string) {
+    await page.goto(`${lab.origin}/play`);
+    await page.locator('label', { has: page.getByText(name, { exact: true }) }).click();
+    await page.getByLabel('Seed', { exact: true }).fill(seed);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/environments/*');
+    await expect.poll(status).toBe('Ready');
+  }
+
+  test('Cart Pole by keyboard, from the start to the end and again', async () => {
+    await begin('Cart Pole', '7');
+    expect(await page.locator('.badge', { hasText: 'Seed' }).textContent()).toContain('7');
+    await page.screenshot({ path: `${SCREENSHOTS}/env-ready-${size.name}-light.png` });
+    await page.getByRole('button', { name: '0.5x' }).click();
+    await page.keyboard.down('ArrowRight');
+    await expect.poll(status).toBe('Playing');
+    await page.locator('.caps .on', { hasText: 'push right' }).waitFor();
+    await rises(step, 1, 5_000);
+    await page.screenshot({ path: `${SCREENSHOTS}/env-playing-${size.name}-light.png` });
+    await page.keyboard.up('ArrowRight');
+    // The last push goes on, so the pole falls.
+    await expect.poll(status, { timeout: 20_000 }).toBe('Over');
+    const length = await step();
+    expect(await figure(page, '.score')).toBe(length);
+    await page.getByText('The pole fell, or the cart left the track').first().waitFor();
+    await page.getByText(`${475 - length} below the threshold of 475.`).waitFor();
+    expect(await page.locator('.episodes li').count()).toBe(1);
+    await page.screenshot({ path: `${SCREENSHOTS}/env-over-${size.name}-light.png` });
+    await expectNoSidewaysScroll(page);
+
+    // What was kept is what was played, to the bit.
+    type Kept = { seed: number; actions: number[] };
+    const kept = await lab.call<Kept>(`/api/play/environments/${sessionId()}/episodes/1`);
+    expect([kept.seed, kept.actions.length]).toEqual([7, length]);
+    expect(await lab.trace('CartPole-v1', kept.seed, kept.actions)).toMatchObject({
+      terminated: true,
+    });
+
+    await page.keyboard.press('Space');
+    await expect.poll(status).toBe('Ready');
+    await page.keyboard.press('Space');
+    await rises(step, 0, 5_000);
+    await page.keyboard.press('r');
+    await expect.poll(status).toBe('Ready');
+    expect(await step()).toBe(0);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a pause, a reload and a lab that dies lose nothing that was played', async () => {
+    await begin('Mountain Car', '');
+    await page.keyboard.press('Enter');
+    await page.keyboard.down('d');
+    await rises(step, 5, 5_000);
+    await page.keyboard.press('p');
+    await expect.poll(status).toBe('Paused');
+    const paused = await step();
+    await page.keyboard.up('d');
+    await page.reload();
+    await expect.poll(status).toBe('Paused');
+    expect(await step()).toBe(paused);
+    await page.keyboard.press('Space');
+    await rises(step, paused + 40, 10_000);
+    expect(complaints.take()).toEqual([]);
+    const before = await step();
+    await lab.kill();
+    await expect.poll(status).toBe('Connection lost');
+    await lab.up();
+    await expect.poll(status, { timeout: 20_000 }).toBe('Paused');
+    // A second at most, and a moment for this test to look.
+    expect(await step()).toBeGreaterThanOrEqual(before - 36);
+    complaints.take();
+  });
+
+  test('another window takes over, and gives back', async () => {
+    await begin('Pendulum', '1');
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await expect.poll(() => other.locator('.status').textContent()).toBe('Ready');
+    await page.getByText('this session is played in another window').waitFor();
+    await page.getByRole('button', { name: 'Play here' }).click();
+    await expect.poll(status).toBe('Ready');
+    await other.getByText('this session is played in another window').waitFor();
+    await other.close();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('controls are buttons under fingers', async () => {
+    await begin('Mountain Car', '3');
+    const right = page.locator('.caps button', { hasText: 'push right' });
+    const box = await right.boundingBox();
+    if (!box) throw new Error('no control');
+    expect(box.height).toBeGreaterThanOrEqual(44);
+    await right.dispatchEvent('pointerdown', { pointerId: 1, pointerType: 'touch', button: 0 });
+    await expect.poll(status).toBe('Playing');
+    expect(await right.getAttribute('aria-pressed')).toBe('true');
+    await rises(step, 3, 5_000);
+    await right.dispatchEvent('pointerup', { pointerId: 1, pointerType: 'touch', button: 0 });
+    expect(await right.getAttribute('aria-pressed')).toBe('false');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expect.poll(status).toBe('Paused');
+    // Leaving the window lets go of everything.
+    await page.keyboard.down('a');
+    await page.locator('.caps .on').waitFor();
+    await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+    await expect.poll(() => page.locator('.caps .on').count()).toBe(0);
+    await page.keyboard.up('a');
+    await expectNoSidewaysScroll(page);
+    const address = page.url();
+    await page.goto(`${lab.origin}/play`);
+    await page.locator('.recent li', { hasText: 'Mountain Car' }).first().click();
+    await page.waitForURL('**/play/environments/*');
+    // The run of a session leads to its page.
+    await page.goto(`${lab.origin}/runs/${address.split('/').at(-1)}`);
+    await page.waitForURL(address);
+    expect(complaints.take()).toEqual([]);
+  });
+});
+
 describe.each(SIZES)('evaluations of the command line at $name', (size) => {
   test('a match and an evaluation are shown as what they are', async () => {
     const players = ['builtin:mcts:50', 'builtin:random'];
@@ -462,6 +594,8 @@ describe('addresses', () => {
 
   beforeAll(async () => {
     const { plays } = await lab.call<{ plays: { id: string }[] }>('/api/play');
+    type Sessions = { sessions: { id: string }[] };
+    const { sessions } = await lab.call<Sessions>('/api/play/environments');
     addresses = [
       '/lab',
       `/lab?env=CartPole-v1&run=${solved}`,
@@ -471,6 +605,7 @@ describe('addresses', () => {
       `/runs/${solved}?x=wall&smooth=0.9`,
       '/play',
       `/play/${plays[0]?.id}`,
+      `/play/environments/${sessions[0]?.id}`,
     ];
   });
 
@@ -549,8 +684,8 @@ describe('addresses', () => {
       storageState: session,
       colorScheme: scheme,
     });
-    const [, lab1, runs, , run, , play, game] = addresses as string[];
-    for (const [name, address] of Object.entries({ lab: lab1, runs, run, play, game })) {
+    const [, lab1, runs, , run, , play, game, env] = addresses as string[];
+    for (const [name, address] of Object.entries({ lab: lab1, runs, run, play, game, env })) {
       await page.goto(lab.origin + address);
       await page.locator('#main .card:visible').first().waitFor();
       await pause(1200);

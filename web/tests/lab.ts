@@ -1,7 +1,7 @@
 /** The real lab for browser tests: starts the binary on a free port with a folder of its own. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -92,6 +92,17 @@ export class Lab {
   async command<T>(...args: string[]): Promise<T> {
     const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data, '--json']);
     return JSON.parse(stdout.trim().split('\n').at(-1) as string) as T;
+  }
+
+  /** The last moment of an episode, from its seed and actions. */
+  async trace(env: string, seed: number, actions: unknown[]): Promise<Record<string, unknown>> {
+    const file = join(this.data, 'actions.json');
+    await writeFile(file, JSON.stringify(actions));
+    const args = ['trace', env, '--seed', String(seed), '--actions', file, '--json'];
+    const { stdout } = await promisify(execFile)(BINARY, args);
+    const moments = stdout.trim().split('\n');
+    if (moments.length !== actions.length + 1) throw new Error(`${moments.length} moments`);
+    return JSON.parse(moments.at(-1) as string) as Record<string, unknown>;
   }
 
   /** Stops every run, then the lab, then takes its folder away. */

@@ -45,6 +45,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_math::{cos_f32, sin_f32, square};
 use crate::numpy_random::NumpyRng;
@@ -71,6 +72,14 @@ pub static SPEC: EnvSpec = EnvSpec {
         "first angular velocity",
         "second angular velocity",
     ],
+    controls: Some(Controls {
+        idle: Idle::Action(1),
+        keys: &[
+            control(&["ArrowLeft", "a"], "swing left", Effect::Action(0)),
+            control(&["ArrowRight", "d"], "swing right", Effect::Action(2)),
+        ],
+        ending: "the tip rose above the line",
+    }),
 };
 
 /// Options of the environment: Gymnasium has none.

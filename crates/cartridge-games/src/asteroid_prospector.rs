@@ -139,6 +139,8 @@ pub static SPEC: EnvSpec = EnvSpec {
     frames_per_second: 10,
     action_names: &names::ACTIONS,
     observation_names: &names::OBSERVATION,
+    // It waits for decisions, each of which takes its own time; there is nothing to hold.
+    controls: None,
 };
 
 const MAX_TICKS: u32 = 20_000;

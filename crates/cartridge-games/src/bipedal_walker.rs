@@ -59,6 +59,7 @@ mod terrain;
 use serde::{Deserialize, Serialize};
 
 use self::terrain::Terrain;
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, JointSpec, Polygon, Vec2, World, vec2};
@@ -103,6 +104,21 @@ pub static SPEC: EnvSpec = EnvSpec {
         "ray 8",
         "ray 9",
     ],
+    // A column of the keyboard per joint, a hand per leg.
+    controls: Some(Controls {
+        idle: Idle::Zero,
+        keys: &[
+            control(&["q"], "first hip forward", Effect::Add { index: 0, value: 1.0 }),
+            control(&["a"], "first hip back", Effect::Add { index: 0, value: -1.0 }),
+            control(&["w"], "first knee straight", Effect::Add { index: 1, value: 1.0 }),
+            control(&["s"], "first knee bent", Effect::Add { index: 1, value: -1.0 }),
+            control(&["i"], "second hip forward", Effect::Add { index: 2, value: 1.0 }),
+            control(&["k"], "second hip back", Effect::Add { index: 2, value: -1.0 }),
+            control(&["o"], "second knee straight", Effect::Add { index: 3, value: 1.0 }),
+            control(&["l"], "second knee bent", Effect::Add { index: 3, value: -1.0 }),
+        ],
+        ending: "the walker fell, or came to the end",
+    }),
 };
 
 /// Facts of the environment on hardcore ground.

@@ -41,6 +41,7 @@ mod scene;
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_random::NumpyRng;
 use crate::scene::Scene;
@@ -59,6 +60,14 @@ pub static SPEC: EnvSpec = EnvSpec {
     frames_per_second: 50,
     action_names: &["push left", "push right"],
     observation_names: &["cart position", "cart velocity", "pole angle", "pole angular velocity"],
+    controls: Some(Controls {
+        idle: Idle::Last(0),
+        keys: &[
+            control(&["ArrowLeft", "a"], "push left", Effect::Action(0)),
+            control(&["ArrowRight", "d"], "push right", Effect::Action(1)),
+        ],
+        ending: "the pole fell, or the cart left the track",
+    }),
 };
 
 /// Options of the environment, under Gymnasium's names.

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::env::{AnyAction, Env, EnvSpec, Step};
+use crate::controls::{Controls, Effect, Idle, RESERVED_KEYS};
+use crate::env::{ActionSpace, AnyAction, Env, EnvSpec, Step};
 use crate::game::{Action, Game, Seat, Turn, Urgent, random_action};
 use crate::registry::make_env;
 use crate::scene::{Scene, Shape};
@@ -356,6 +357,57 @@ fn check_env_spec(spec: &EnvSpec) {
     assert_eq!(spec.observation_names.len(), spec.observation, "every number seen has a name");
     assert!(spec.max_steps > 0 && spec.frames_per_second > 0, "episodes take time");
     assert!(spec.quit_action.is_none_or(|action| action < spec.actions.size()), "in range");
+    if let Some(controls) = &spec.controls {
+        check_controls(spec, controls);
+    }
+}
+
+#[track_caller]
+fn check_controls(spec: &EnvSpec, controls: &Controls) {
+    let keys: Vec<&str> = controls.keys.iter().flat_map(|control| control.keys).copied().collect();
+    for (index, key) in keys.iter().enumerate() {
+        let is_letter = key.len() == 1 && key.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_arrow = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].contains(key);
+        assert!(is_letter || is_arrow, "`{key}` is a letter or an arrow");
+        assert!(!RESERVED_KEYS.contains(key), "`{key}` is taken by the page");
+        assert!(!keys[..index].contains(key), "`{key}` does one thing");
+    }
+    let effects = || controls.keys.iter().map(|control| control.effect);
+    for control in controls.keys {
+        assert!(!control.keys.is_empty() && !control.label.is_empty(), "a control can be named");
+    }
+    match spec.actions {
+        ActionSpace::Discrete(n_actions) => {
+            let idle = match controls.idle {
+                Idle::Action(index) => Some(index),
+                Idle::Last(index) => {
+                    assert!(index < n_actions, "what is done at first is an action");
+                    None
+                }
+                Idle::Zero => panic!("a list of actions has no zero"),
+            };
+            let by_key = effects().map(|effect| match effect {
+                Effect::Action(index) => index,
+                Effect::Add { .. } => panic!("an action of a list has no numbers"),
+            });
+            let mut reached: Vec<usize> = by_key.chain(idle).collect();
+            reached.sort_unstable();
+            assert_eq!(reached, (0..n_actions).collect::<Vec<_>>(), "every action, one way each");
+        }
+        ActionSpace::Continuous { low, high } => {
+            assert_eq!(controls.idle, Idle::Zero, "without keys all numbers are zero");
+            for effect in effects() {
+                let Effect::Add { index, value } = effect else {
+                    panic!("numbers are no list of actions")
+                };
+                assert!((low[index]..=high[index]).contains(&value), "values are within bounds");
+            }
+            for index in 0..low.len() {
+                let moves = |effect| matches!(effect, Effect::Add { index: i, .. } if i == index);
+                assert!(effects().any(moves), "every number can be changed");
+            }
+        }
+    }
 }
 
 #[track_caller]

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::Controls;
 use crate::game::Action;
 pub use crate::rigid::Island;
 use crate::scene::Scene;
@@ -118,6 +119,8 @@ pub struct EnvSpec {
     pub action_names: &'static [&'static str],
     /// The name of each element of an observation for people.
     pub observation_names: &'static [&'static str],
+    /// The keys of a person who plays; none where the world waits for a decision.
+    pub controls: Option<Controls>,
 }
 
 /// What may be done in a step.

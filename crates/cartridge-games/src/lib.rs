@@ -4,6 +4,7 @@
 //!
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
+//! * [`controls`]: the keys by which a person acts in one.
 //! * [`batch`]: many environments that are stepped by one call.
 //! * [`engine`]: the stateless door, by name and bytes ([`EngineContext`]).
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
@@ -29,6 +30,7 @@ pub mod bipedal_walker;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;
+pub mod controls;
 pub mod engine;
 pub mod env;
 pub mod game;

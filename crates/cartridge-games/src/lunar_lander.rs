@@ -44,6 +44,7 @@ mod scene;
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, Edge, GroundShape, JointSpec, Polygon, Vec2, World, vec2};
@@ -72,14 +73,38 @@ pub static SPEC: EnvSpec = EnvSpec {
         "right leg touches",
         "left leg touches",
     ],
+    controls: Some(Controls {
+        idle: Idle::Action(0),
+        keys: &[
+            control(LEFT_KEYS, "turn left", Effect::Action(1)),
+            control(UP_KEYS, "main engine", Effect::Action(2)),
+            control(RIGHT_KEYS, "turn right", Effect::Action(3)),
+        ],
+        ending: ENDING,
+    }),
 };
 
 /// Facts of the environment with [`Config::continuous`].
 pub static CONTINUOUS_SPEC: EnvSpec = EnvSpec {
     actions: ActionSpace::Continuous { low: &[-1.0; 2], high: &[1.0; 2] },
     action_names: &["main engine", "side engines"],
+    controls: Some(Controls {
+        idle: Idle::Zero,
+        keys: &[
+            control(LEFT_KEYS, "turn left", Effect::Add { index: 1, value: -1.0 }),
+            control(UP_KEYS, "main engine", Effect::Add { index: 0, value: 1.0 }),
+            control(RIGHT_KEYS, "turn right", Effect::Add { index: 1, value: 1.0 }),
+        ],
+        ending: ENDING,
+    }),
     ..SPEC
 };
+
+// The engine on the left turns the lander to the left.
+const LEFT_KEYS: &[&str] = &["ArrowLeft", "a"];
+const UP_KEYS: &[&str] = &["ArrowUp", "w"];
+const RIGHT_KEYS: &[&str] = &["ArrowRight", "d"];
+const ENDING: &str = "the lander came to rest, crashed or flew away";
 
 /// Options of the environment, under Gymnasium's names.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

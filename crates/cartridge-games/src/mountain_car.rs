@@ -40,6 +40,7 @@ pub(crate) mod scene;
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_random::NumpyRng;
 use crate::scene::Scene;
@@ -58,6 +59,14 @@ pub static SPEC: EnvSpec = EnvSpec {
     frames_per_second: 30,
     action_names: &["push left", "coast", "push right"],
     observation_names: &["position", "velocity"],
+    controls: Some(Controls {
+        idle: Idle::Action(1),
+        keys: &[
+            control(&["ArrowLeft", "a"], "push left", Effect::Action(0)),
+            control(&["ArrowRight", "d"], "push right", Effect::Action(2)),
+        ],
+        ending: "the car reached the flag",
+    }),
 };
 
 /// Options of the environment, under Gymnasium's names.

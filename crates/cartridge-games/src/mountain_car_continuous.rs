@@ -39,6 +39,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::mountain_car::{self, ENDS, GRAVITY, SPEED_LIMIT, START};
 use crate::numpy_random::NumpyRng;
@@ -58,6 +59,14 @@ pub static SPEC: EnvSpec = EnvSpec {
     frames_per_second: 30,
     action_names: &["throttle"],
     observation_names: &["position", "velocity"],
+    controls: Some(Controls {
+        idle: Idle::Zero,
+        keys: &[
+            control(&["ArrowLeft", "a"], "push left", Effect::Add { index: 0, value: -1.0 }),
+            control(&["ArrowRight", "d"], "push right", Effect::Add { index: 0, value: 1.0 }),
+        ],
+        ending: "the car reached the flag",
+    }),
 };
 
 /// Options of the environment, under Gymnasium's names.

@@ -41,6 +41,7 @@ use std::f64::consts::{PI, TAU};
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
 use crate::numpy_math::{square, square_f32};
 use crate::numpy_random::NumpyRng;
@@ -60,6 +61,22 @@ pub static SPEC: EnvSpec = EnvSpec {
     frames_per_second: 30,
     action_names: &["torque"],
     observation_names: &["cosine of the angle", "sine of the angle", "angular velocity"],
+    controls: Some(Controls {
+        idle: Idle::Zero,
+        keys: &[
+            control(
+                &["ArrowLeft", "a"],
+                "turn left",
+                Effect::Add { index: 0, value: TORQUE_LIMIT },
+            ),
+            control(
+                &["ArrowRight", "d"],
+                "turn right",
+                Effect::Add { index: 0, value: -TORQUE_LIMIT },
+            ),
+        ],
+        ending: "",
+    }),
 };
 
 /// Options of the environment, under Gymnasium's names.

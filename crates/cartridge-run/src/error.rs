@@ -108,6 +108,9 @@ pub enum RunError {
     /// Nobody can move any more.
     #[error("the game is over, so there is no move to hint at")]
     NothingToHint,
+    /// The environment cannot be played by a person with keys.
+    #[error("`{0}` waits for decisions and is not played in real time")]
+    NotRealTime(String),
     /// Another lab works on this data folder.
     #[error(
         "another lab is already at work on {data}{at}\n\

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use cartridge_store::follow::{latest_episodes, metrics_in};
 use cartridge_store::index::{Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
-    Command, DataDir, Episodes, EventLine, FeedItem, Index, MetricLine, RunId, RunKind, RunState,
-    SeriesPoints, StoreError, jsonl,
+    Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, RunId, RunKind,
+    RunState, SeriesPoints, StoreError, jsonl,
 };
 use serde_json::Map;
 
@@ -446,9 +446,28 @@ impl Lab {
         Ok((manifest.step, preview(&run.manifest.env_id, &options, Some(&policy), number)?))
     }
 
-    /// The newest games of people, newest first.
-    pub(crate) fn human_runs(&self, limit: usize) -> Result<Vec<IndexedRun>> {
-        self.read(|index| index.runs(&[RunKind::Human], limit, None))
+    /// The newest runs of people that are wanted, newest first.
+    pub(crate) fn human_runs(
+        &self,
+        limit: usize,
+        is_wanted: impl Fn(&Manifest) -> bool,
+    ) -> Result<Vec<Manifest>> {
+        const PAGE: usize = 100;
+        let mut found = Vec::new();
+        let mut after: Option<Cursor> = None;
+        loop {
+            let page = self.read(|index| index.runs(&[RunKind::Human], PAGE, after.as_ref()))?;
+            let is_last = page.len() < PAGE;
+            after = page.last().map(|run| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            found.extend(page.into_iter().map(|run| run.manifest).filter(&is_wanted));
+            if is_last || found.len() >= limit {
+                found.truncate(limit);
+                return Ok(found);
+            }
+        }
     }
 
     /// Takes a run that was just made into the index.

@@ -13,6 +13,7 @@
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`play`]: games of people against named opponents.
+//! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
 //!
@@ -27,6 +28,7 @@ pub mod control;
 pub mod error;
 pub mod evaluation;
 pub mod hint;
+pub mod human;
 pub mod lab;
 pub mod launch;
 pub mod matches;

@@ -7,7 +7,7 @@
 //! none of them, and a game begun in a terminal can be gone on with in the browser.
 
 use cartridge_games::game::{Action, Seat, Turn};
-use cartridge_games::registry::AnyGame;
+use cartridge_games::registry::{AnyGame, is_game};
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{DataDir, Event, EventLine, Manifest, RunDir, RunId, RunKind, StoreError};
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ impl Play {
     fn replay(data: &DataDir, id: &RunId) -> Result<Self> {
         let dir = data.run(id);
         let manifest = dir.manifest()?;
-        if manifest.kind != RunKind::Human {
+        if manifest.kind != RunKind::Human || !is_game(&manifest.env_id) {
             return Err(StoreError::NoSuchRun(id.to_string()).into());
         }
         let damaged = |detail: String| StoreError::Damaged { path: dir.events_path(), detail };
@@ -336,11 +336,11 @@ impl Lab {
     /// The newest games, newest first. One that cannot be read does not hide the others.
     pub fn plays(&self, limit: usize) -> Result<Vec<Play>> {
         let mut plays = Vec::new();
-        for run in self.human_runs(limit)? {
+        for manifest in self.human_runs(limit, |manifest| is_game(&manifest.env_id))? {
             // Only read, so that a list does not wait for an opponent that thinks.
-            match Play::replay(&self.data, &run.manifest.id) {
+            match Play::replay(&self.data, &manifest.id) {
                 Ok(play) => plays.push(play),
-                Err(error) => tracing::warn!(run = %run.manifest.id, %error, "cannot read a game"),
+                Err(error) => tracing::warn!(run = %manifest.id, %error, "cannot read a game"),
             }
         }
         Ok(plays)

@@ -1,6 +1,7 @@
 //! One file per noun.
 
 pub mod environments;
+pub mod human;
 pub mod lab;
 pub mod login;
 pub mod play;

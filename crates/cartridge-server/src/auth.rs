@@ -6,11 +6,14 @@
 //! list the request must carry the token: as a bearer token, or by the cookie of a browser that
 //! was logged in. The cookie is `SameSite=Strict` and signed with a key derived from the token, so
 //! logins survive a restart and end when the token changes.
+//!
+//! Any page may open a WebSocket to any address, and no answer of ours keeps it from reading. So a
+//! connection that comes by cookie must name its origin, which browsers always do.
 
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN, UPGRADE};
 use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -135,7 +138,13 @@ impl Auth {
                 _ => Err(ApiError::WrongToken),
             };
         }
-        if self.has_session(headers) { Ok(()) } else { Err(ApiError::Unauthorized) }
+        if !self.has_session(headers) {
+            return Err(ApiError::Unauthorized);
+        }
+        if headers.contains_key(UPGRADE) && !headers.contains_key(ORIGIN) {
+            return Err(ApiError::ForeignOrigin);
+        }
+        Ok(())
     }
 }
 

@@ -51,6 +51,15 @@ pub enum ApiError {
     /// There is no such environment.
     #[error("{0}")]
     NoSuchEnvironment(String),
+    /// The address is for WebSocket connections.
+    #[error("this address takes WebSocket connections: {0}")]
+    NotAWebSocket(String),
+    /// As many people play as the lab has room for.
+    #[error("{0} environments are being played; close one of them first")]
+    NoSeat(usize),
+    /// There is no such episode.
+    #[error("there is no episode {0} in this session")]
+    NoSuchEpisode(u32),
     /// There is nothing here.
     #[error("there is nothing at this address")]
     NoSuchRoute,
@@ -111,6 +120,7 @@ impl ApiError {
                 RunError::IllegalMove { .. }
                 | RunError::BadAction { .. }
                 | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
+                RunError::NotRealTime(_) => (StatusCode::UNPROCESSABLE_ENTITY, "not_real_time"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
                 RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
                 RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),
@@ -130,6 +140,9 @@ impl ApiError {
             Self::ForeignHost(_) => (StatusCode::FORBIDDEN, "foreign_host"),
             Self::ForeignOrigin => (StatusCode::FORBIDDEN, "foreign_origin"),
             Self::NoSuchEnvironment(_) => (StatusCode::NOT_FOUND, "no_such_environment"),
+            Self::NotAWebSocket(_) => (StatusCode::BAD_REQUEST, "not_a_web_socket"),
+            Self::NoSeat(_) => (StatusCode::SERVICE_UNAVAILABLE, "no_seat"),
+            Self::NoSuchEpisode(_) => (StatusCode::NOT_FOUND, "no_such_episode"),
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
@@ -142,6 +155,7 @@ impl ApiError {
             Self::Field { pointer, .. } => pointer.clone(),
             Self::Run(RunError::Config(error)) => error.pointer(),
             Self::Run(RunError::Registry(_)) => "/game".to_owned(),
+            Self::Run(RunError::NotRealTime(_)) => "/env_id".to_owned(),
             Self::Run(RunError::UnknownOpponent { .. }) => "/opponent".to_owned(),
             Self::Run(RunError::IllegalMove { .. }) => "/action".to_owned(),
             Self::Run(RunError::StaleMove { .. }) => "/ply".to_owned(),

@@ -6,6 +6,7 @@
 //! * [`api`]: one file per noun, holding its parameters, responses and handlers.
 //! * [`auth`]: who may come in: token, cookie, host and origin.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
+//! * [`live_play`]: environments that people play: the clock, the keys and the pictures.
 //! * [`extract`], [`error`]: what clients may send, and what they are told when it is wrong.
 //! * [`assets`]: the web app that is embedded in the binary.
 //! * [`time`]: Unix seconds as RFC 3339.
@@ -19,12 +20,14 @@ pub mod auth;
 pub mod error;
 pub mod extract;
 pub mod feed;
+pub mod live_play;
 pub mod time;
 
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
+use axum::serve::ListenerExt as _;
 use axum::{Json, Router, middleware};
 use cartridge_run::Lab;
 use tokio::net::TcpListener;
@@ -35,6 +38,7 @@ use crate::api::stream::FeedMessage;
 use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::feed::Feed;
+use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
 
 /// The largest request body that is read.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -48,6 +52,8 @@ pub struct AppState {
     pub auth: Arc<Auth>,
     /// What happens in the lab.
     pub feed: Feed,
+    /// Who plays an environment.
+    pub plays: LivePlays,
     /// Version of the product.
     pub version: &'static str,
 }
@@ -67,6 +73,8 @@ impl AppState {
 /// Serves the application until its feed is closed, then lets answers under way be finished.
 pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()> {
     let mut closing = state.feed.closing();
+    // Pictures of a game are small and many: none waits for another to fill a packet.
+    let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
     axum::serve(listener, app(state))
         .with_graceful_shutdown(async move { _ = closing.wait_for(|closing| *closing).await })
         .await
@@ -96,10 +104,12 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::telemetry::router())
         .merge(api::stream::router())
         .merge(api::play::router())
+        .merge(api::human::router())
         .merge(api::login::router())
 }
 
-/// The part of the OpenAPI document that does not come from a route: messages of the live feed.
+/// The part of the OpenAPI document that does not come from a route: messages of the live feed and
+/// of WebSockets.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -107,7 +117,7 @@ fn routes() -> OpenApiRouter<AppState> {
         description = "A reinforcement-learning lab. Errors are `application/problem+json`.",
         version = "1"
     ),
-    components(schemas(FeedMessage))
+    components(schemas(FeedMessage, PlayCommand, PlayFrame))
 )]
 struct ApiDocument;
 

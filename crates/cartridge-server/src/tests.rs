@@ -35,6 +35,7 @@ impl TestLab {
             lab: Arc::new(Lab::open(data, launcher).unwrap()),
             auth: Arc::new(Auth::new(TOKEN.to_owned(), [127, 0, 0, 1].into(), &[])),
             feed: Feed::new(),
+            plays: LivePlays::default(),
             version: "0.0.0",
         };
         Self { app: app(state.clone()), state, _folder: folder }
@@ -76,7 +77,10 @@ fn route_table() -> Vec<(String, String)> {
     let mut table = vec![("GET".to_owned(), "/api/openapi.json".to_owned())];
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
-            table.push((method.to_uppercase(), path.replace("{id}", "r-000000")));
+            table.push((
+                method.to_uppercase(),
+                path.replace("{id}", "r-000000").replace("{episode}", "1"),
+            ));
         }
     }
     table
@@ -488,3 +492,5 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
     let response = lab.send(bare("POST", "/lab").body(Body::empty()).unwrap()).await;
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
+
+mod live_play;

@@ -176,6 +176,34 @@ pub enum Event {
         /// Who says so.
         by: String,
     },
+    /// A person begins an episode of an environment.
+    EpisodeStarted {
+        /// Number of the episode in the run, from 1.
+        episode: u32,
+        /// The number given to `reset`.
+        seed: u64,
+    },
+    /// What a person did in an environment since the line before.
+    Played(Played),
+}
+
+/// A stretch of an episode that a person plays, and how the episode stands after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Played {
+    /// Number of the episode in the run.
+    pub episode: u32,
+    /// Steps of the episode before these.
+    pub step: u64,
+    /// What was done, a step each: an index, or a list of numbers.
+    pub actions: Vec<Value>,
+    /// Sum of all rewards so far.
+    pub total_reward: f64,
+    /// Whether the task itself ended with the last of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminated: bool,
+    /// Whether the time limit was reached with the last of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 /// How serious an event is.
@@ -275,6 +303,13 @@ impl Event {
             Self::Undo { ply } => format!("Taken back to ply {}", ply + 1),
             Self::Hint { ply, action, by } => {
                 format!("Ply {}: hint to play {action}, by {by}", ply + 1)
+            }
+            Self::EpisodeStarted { episode, seed } => {
+                format!("Episode {episode} started: seed {seed}")
+            }
+            Self::Played(Played { episode, step, actions, total_reward, .. }) => {
+                let steps = grouped(*step + actions.len() as u64);
+                format!("Episode {episode}: {steps} steps, return {total_reward:.1}")
             }
         }
     }

@@ -227,7 +227,9 @@ impl RunStatus {
             | Event::Warning { .. }
             | Event::Move { .. }
             | Event::Undo { .. }
-            | Event::Hint { .. } => {}
+            | Event::Hint { .. }
+            | Event::EpisodeStarted { .. }
+            | Event::Played(_) => {}
         }
     }
 

@@ -6,8 +6,11 @@ export const urls = {
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
   play: '/play',
   game: (id: string) => `/play/${encodeURIComponent(id)}`,
+  /** An environment that a person plays. */
+  session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
   stream: '/api/stream',
+  playLive: (id: string) => `/api/play/environments/${encodeURIComponent(id)}/live`,
 };
 
 /** A query string of the values that are there. */

@@ -56,3 +56,24 @@ proptest! {
         conformance::check_env(SPEC.id, &json!({ "continuous": true, "enable_wind": true }), seed);
     }
 }
+
+#[test]
+fn the_left_key_turns_to_the_left() {
+    for (key, sign) in [(0, 1.0), (2, -1.0)] {
+        for (config, spec) in [
+            (Config::default(), &SPEC),
+            (Config { continuous: true, ..Config::default() }, &CONTINUOUS_SPEC),
+        ] {
+            let mut lander = LunarLander::new(config);
+            let mut seen = [0.0; 8];
+            lander.reset(Some(5), &mut seen);
+            let start = seen[4];
+            for _ in 0..30 {
+                let action = spec.controls.unwrap().action(&spec.actions, &[key], None);
+                lander.step(action.borrow(), &mut seen);
+            }
+            // Angles are counter-clockwise.
+            assert!((seen[4] - start) * sign > 0.1, "{key}: from {start} to {}", seen[4]);
+        }
+    }
+}

@@ -176,6 +176,7 @@ static SIGNS: EnvSpec = EnvSpec {
     frames_per_second: 1,
     action_names: &["minus", "plus"],
     observation_names: &["sign"],
+    controls: None,
 };
 
 impl Env for Signs {

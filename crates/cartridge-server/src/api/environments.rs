@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use cartridge_games::controls::{self, Effect, Idle};
 use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
 use cartridge_games::registry;
 use cartridge_games::scene::Scene;
@@ -51,6 +52,46 @@ pub struct Environment {
     pub frames_per_second: u32,
     /// The algorithms that can learn it.
     pub algorithms: Vec<&'static str>,
+    /// The keys of a person who plays it; none where it is not played in real time.
+    #[schema(required)]
+    pub controls: Option<Controls>,
+}
+
+/// The keys by which a person acts.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Controls {
+    /// What is done while no key is held.
+    pub idle: Idle,
+    /// What the keys do.
+    pub keys: Vec<Control>,
+    /// What has happened when the task itself ends; empty where it never does.
+    pub ending: &'static str,
+}
+
+/// Keys that do the same.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Control {
+    /// The keys as browsers name them, letters in lower case.
+    pub keys: Vec<&'static str>,
+    /// What they do, for people.
+    pub label: &'static str,
+    /// What they do.
+    pub effect: Effect,
+}
+
+impl From<controls::Controls> for Controls {
+    fn from(controls: controls::Controls) -> Self {
+        let control = |control: &controls::Control| Control {
+            keys: control.keys.to_vec(),
+            label: control.label,
+            effect: control.effect,
+        };
+        Self {
+            idle: controls.idle,
+            keys: controls.keys.iter().map(control).collect(),
+            ending: controls.ending,
+        }
+    }
 }
 
 /// What an action is.
@@ -86,6 +127,7 @@ impl From<&'static EnvSpec> for Environment {
             max_steps: spec.max_steps,
             frames_per_second: spec.frames_per_second,
             algorithms: algorithms.map(Algorithm::id).collect(),
+            controls: spec.controls.map(Into::into),
         }
     }
 }

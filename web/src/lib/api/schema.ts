@@ -121,6 +121,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/play/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest sessions, newest first. */
+        get: operations["list_sessions"];
+        put?: never;
+        /** Make a session in an environment that goes on by itself. Nothing happens until it is played. */
+        post: operations["new_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/environments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a session. */
+        get: operations["show_session"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/environments/{id}/episodes/{episode}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The seed and the actions of an episode: what `cartridge trace` takes. */
+        get: operations["show_actions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/environments/{id}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Play, as a WebSocket: the client sends `PlayCommand`s, the lab the newest `PlayFrame`. A second
+         *     connection takes over from the first, which is closed with code 4001.
+         */
+        get: operations["play_live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/play/{id}": {
         parameters: {
             query?: never;
@@ -421,6 +493,40 @@ export interface components {
          * @enum {string}
          */
         Capability: "stop";
+        /** @description Keys that do the same. */
+        Control: {
+            /** @description What they do. */
+            effect: components["schemas"]["Effect"];
+            /** @description The keys as browsers name them, letters in lower case. */
+            keys: string[];
+            /** @description What they do, for people. */
+            label: string;
+        };
+        /** @description The keys by which a person acts. */
+        Controls: {
+            /** @description What has happened when the task itself ends; empty where it never does. */
+            ending: string;
+            /** @description What is done while no key is held. */
+            idle: components["schemas"]["Idle"];
+            /** @description What the keys do. */
+            keys: components["schemas"]["Control"][];
+        };
+        /** @description What a key does while it is held. */
+        Effect: {
+            /** @description Takes this action of a list. Of several keys the one that was pressed last counts. */
+            action: number;
+        } | {
+            /** @description Adds to one number of a continuous action. */
+            add: {
+                /** @description Which number. */
+                index: number;
+                /**
+                 * Format: float
+                 * @description How much.
+                 */
+                value: number;
+            };
+        };
         /** @description A line of the event log. */
         Entry: {
             /** @description How serious it is. */
@@ -455,6 +561,7 @@ export interface components {
             action_space_type: components["schemas"]["ActionSpaceType"];
             /** @description The algorithms that can learn it. */
             algorithms: string[];
+            controls: components["schemas"]["Controls"] | null;
             /**
              * Format: int32
              * @description Its own pace.
@@ -722,6 +829,94 @@ export interface components {
             /** @description All of that in a sentence. */
             text: string;
         };
+        /** @description All that is needed to repeat an episode, here or in Gymnasium. */
+        HumanActions: {
+            /** @description What was done, a step each. */
+            actions: components["schemas"]["AnyAction"][];
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description Options of the environment. */
+            options: Record<string, never>;
+            /**
+             * Format: int64
+             * @description The number given to `reset`.
+             */
+            seed: number;
+        };
+        /** @description An episode that a person plays or played. */
+        HumanEpisode: {
+            /**
+             * Format: int32
+             * @description Its number in the session, from 1.
+             */
+            episode: number;
+            /**
+             * Format: int64
+             * @description Steps.
+             */
+            length: number;
+            /**
+             * Format: int64
+             * @description The number given to `reset`.
+             */
+            seed: number;
+            /** @description Whether the task itself has ended. */
+            terminated: boolean;
+            /**
+             * Format: double
+             * @description Sum of the rewards.
+             */
+            total_reward: number;
+            /** @description Whether the time limit was reached. */
+            truncated: boolean;
+        };
+        /** @description What a person plays. */
+        HumanSession: {
+            /** @description When it began (RFC 3339). */
+            created_at: string;
+            /** @description The environment, with these options. */
+            environment: components["schemas"]["Environment"];
+            /** @description The episodes so far, in order, as far as they were kept. */
+            episodes: components["schemas"]["HumanEpisode"][];
+            /** @description Its name, made by the lab. */
+            id: string;
+            /** @description Options of the environment. */
+            options: Record<string, never>;
+        };
+        /** @description The newest sessions. */
+        HumanSessionList: {
+            /** @description The sessions, newest first. */
+            sessions: components["schemas"]["HumanSessionSummary"][];
+        };
+        /** @description A session in one line. */
+        HumanSessionSummary: {
+            /**
+             * Format: double
+             * @description The best return of an episode that has ended.
+             */
+            best: number | null;
+            /** @description When it began (RFC 3339). */
+            created_at: string;
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description The environment's name for people. */
+            env_name: string;
+            /** @description Episodes in which something was done. */
+            episodes: number;
+            /** @description Its name, made by the lab. */
+            id: string;
+        };
+        /** @description What is done while no key is held. */
+        Idle: {
+            /** @description This action of a list. */
+            action: number;
+        } | {
+            /**
+             * @description What was done last goes on; before anything was done, this action. For a list in which
+             *     every action does something.
+             */
+            last: number;
+        } | "zero";
         /** @description What the lab is. */
         LabFacts: {
             /** @description CPU cores of the machine. */
@@ -825,6 +1020,21 @@ export interface components {
             ply: number;
             /** @description Who made it. */
             seat: number;
+        };
+        /** @description A session to be made. */
+        NewHumanSession: {
+            /**
+             * @description Id of the environment.
+             * @example CartPole-v1
+             */
+            env_id: string;
+            /** @description Options of the environment, under Gymnasium's names. */
+            options?: Record<string, never>;
+            /**
+             * Format: int64
+             * @description The number given to the first `reset`; any when left out.
+             */
+            seed?: number | null;
         };
         /** @description A move to be made. */
         NewMove: {
@@ -945,11 +1155,87 @@ export interface components {
             /** @description Who must move. */
             turn: components["schemas"]["Turn"];
         };
+        /** @description What a client says. */
+        PlayCommand: {
+            /** @description Their places in the environment's list, the one pressed last coming last. */
+            controls: number[];
+            /** @enum {string} */
+            type: "hold";
+        } | {
+            /** @enum {string} */
+            type: "start";
+        } | {
+            /** @enum {string} */
+            type: "pause";
+        } | {
+            /**
+             * Format: int64
+             * @description The number given to `reset`; any when left out.
+             */
+            seed?: number | null;
+            /** @enum {string} */
+            type: "restart";
+        } | {
+            /**
+             * Format: double
+             * @description 1 is the environment's own pace, 0.5 half of it.
+             */
+            speed: number;
+            /** @enum {string} */
+            type: "speed";
+        };
+        /** @description How an episode stands. Every message says everything, so that any can be left out. */
+        PlayFrame: {
+            action: components["schemas"]["AnyAction"] | null;
+            /**
+             * Format: int32
+             * @description Number of the episode in the session, from 1.
+             */
+            episode: number;
+            /** @description Whether time passes. */
+            phase: components["schemas"]["PlayPhase"];
+            /**
+             * Format: double
+             * @description Reward of that.
+             */
+            reward: number;
+            /** @description The picture. */
+            scene: components["schemas"]["Scene"];
+            /**
+             * Format: int64
+             * @description The number given to `reset`.
+             */
+            seed: number;
+            /**
+             * Format: double
+             * @description 1 is the environment's own pace.
+             */
+            speed: number;
+            /**
+             * Format: int64
+             * @description Steps so far.
+             */
+            step: number;
+            /** @description Whether the task itself has ended. */
+            terminated: boolean;
+            /**
+             * Format: double
+             * @description Rewards so far.
+             */
+            total_reward: number;
+            /** @description Whether the time limit was reached. */
+            truncated: boolean;
+        };
         /** @description The newest games. */
         PlayList: {
             /** @description The games, newest first. */
             plays: components["schemas"]["PlaySummary"][];
         };
+        /**
+         * @description Whether time passes in an episode.
+         * @enum {string}
+         */
+        PlayPhase: "ready" | "playing" | "paused" | "over";
         /**
          * @description How a game ended for you.
          * @enum {string}
@@ -1548,6 +1834,238 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HumanSessionList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    new_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewHumanSession"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HumanSession"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HumanSession"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_actions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the session */
+                id: string;
+                /** @description Number of the episode, from 1 */
+                episode: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HumanActions"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    play_live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection is a WebSocket from here on */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,9 +1,11 @@
 import { api } from '$lib/api/client';
 
 export async function load({ fetch }) {
-  const [{ games }, { plays }] = await Promise.all([
+  const [{ games }, { plays }, { environments }, { sessions }] = await Promise.all([
     api.get('/api/games', { fetch }),
     api.get('/api/play', { fetch, query: { limit: 20 } }),
+    api.get('/api/environments', { fetch }),
+    api.get('/api/play/environments', { fetch, query: { limit: 20 } }),
   ]);
-  return { games, plays };
+  return { games, plays, environments, sessions };
 }

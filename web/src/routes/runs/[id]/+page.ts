@@ -9,8 +9,11 @@ export async function load({ fetch, params }) {
       api.get('/api/runs/{id}', { fetch, path: { id: params.id } }),
       api.get('/api/environments', { fetch }),
     ]);
-    // A person's game has a page of its own.
-    if (run.kind === 'human') redirect(307, urls.game(run.id));
+    // What a person plays has a page of its own.
+    if (run.kind === 'human') {
+      const isEnvironment = environments.some((env) => env.id === run.env_id);
+      redirect(307, isEnvironment ? urls.session(run.id) : urls.game(run.id));
+    }
     live.take(run);
     return { run, env: environments.find((env) => env.id === run.env_id) };
   } catch (problem) {
