@@ -106,6 +106,7 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
 
 /// The options of an environment with their defaults.
 pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
+    let (id, _) = present_id(id);
     let defaults = match id {
         "CartPole-v1" => serde_json::to_value(cart_pole::Config::default()),
         "Acrobot-v1" => serde_json::to_value(acrobot::Config::default()),

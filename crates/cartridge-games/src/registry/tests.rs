@@ -126,6 +126,7 @@ fn old_ids_lead_to_present_ones() {
     let notice = "`LunarLander-v2` is out of date; this is `LunarLander-v3`".to_owned();
     assert_eq!(present_id("LunarLander-v2"), ("LunarLander-v3", Some(notice)));
     assert_eq!(present_id("CartPole-v1"), ("CartPole-v1", None));
+    assert_eq!(env_options("LunarLander-v2"), env_options("LunarLander-v3"));
 }
 
 #[test]

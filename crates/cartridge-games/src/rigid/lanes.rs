@@ -25,7 +25,8 @@ use super::{
     MAX_ROTATION, MAX_TRANSLATION, POSITION_ITERATIONS, SKIN, STEP_S, VELOCITY_ITERATIONS,
 };
 
-/// Worlds that are solved side by side.
+/// Worlds that are solved side by side: as many as the widest vectors have elements. Twice as many
+/// are no faster, so the work is not held up by operations that wait for each other.
 pub(crate) const N_LANES: usize = 16;
 
 /// One number per lane.
@@ -254,6 +255,9 @@ impl LaneIsland {
     }
 
     fn run(&mut self, level: Level, part: Part) {
+        for body in &mut self.bodies {
+            (self.n_lanes..N_LANES).for_each(|lane| body.rest(lane));
+        }
         for (contacts, &n) in self.contacts.iter_mut().zip(&self.n_contacts) {
             contacts[..n].iter_mut().for_each(LaneContact::count_points);
         }
@@ -360,6 +364,17 @@ impl LaneBody {
         self.inverse_mass[lane] = state.inverse_mass;
         self.inverse_inertia[lane] = state.inverse_inertia;
         self.local_center.set(lane, state.local_center);
+    }
+
+    /// Lets nothing happen in a lane that is not in use: what is left there from other islands
+    /// could grow without end.
+    fn rest(&mut self, lane: usize) {
+        self.center.set(lane, Vec2::ZERO);
+        self.angle[lane] = 0.0;
+        self.velocity.set(lane, Vec2::ZERO);
+        self.angular_velocity[lane] = 0.0;
+        self.inverse_mass[lane] = 0.0;
+        self.inverse_inertia[lane] = 0.0;
     }
 
     fn store(&self, lane: usize, state: &mut BodyState) {
@@ -626,7 +641,7 @@ impl LaneContact {
         },
     };
 
-    /// Takes the contact away from all lanes. What is left of its numbers is finite and unused.
+    /// Takes the contact away from all lanes. What is left of its numbers is not used.
     fn clear(&mut self) {
         self.is_there = [0; N_LANES];
         self.is_double = [0; N_LANES];
