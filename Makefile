@@ -70,8 +70,12 @@ dev: web/node_modules/.installed
 
 ## bench: the commands behind every published number
 bench: build
-	benches/cartpole.sh
+	benches/environments.sh > benches/results/environments.txt
+	benches/cartpole.sh > benches/results/cartpole.jsonl
 	benches/prospector.sh
+	benches/levels.sh > benches/results/levels.jsonl
+	$(CARGO) bench --package cartridge-games
+	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
 SECONDS ?= 60

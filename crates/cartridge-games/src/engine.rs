@@ -14,7 +14,8 @@
 //! | planes | board games only: one f32 per element of the player-relative planes, own first |
 //!
 //! All numbers are little endian. The caller keeps the state; the same state and action give the
-//! same bits in any process, today and from a state that was kept. What comes from another
+//! same bits in any process, today and from a state that was kept, on every machine whose C
+//! library computes the same sines (Linux on x86-64 with FMA). What comes from another
 //! version, another cartridge or other options, and what was never a state, is an
 //! [`EngineError`] that says what to do. No input makes the engine panic or allocate more than
 //! a few times its size.
