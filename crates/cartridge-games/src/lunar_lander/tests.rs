@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::conformance;
 use crate::game::Action;
-use crate::{conformance, golden};
 
 fn make() -> Box<dyn Env> {
     Box::new(LunarLander::new(Config::default()))
@@ -11,7 +11,7 @@ fn make() -> Box<dyn Env> {
 
 #[test]
 fn equals_gymnasium_bit_for_bit() {
-    assert_eq!(golden::replay(SPEC.id, include_str!("golden.txt")), 1206);
+    assert_eq!(conformance::replay_recording(SPEC.id, include_str!("golden.txt")), 1214);
 }
 
 #[test]
