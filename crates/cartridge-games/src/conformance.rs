@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+#[cfg(test)]
+pub(crate) use self::recording::read_action;
 pub use self::recording::replay_recording;
 
 use crate::controls::{Controls, Effect, Idle, RESERVED_KEYS};

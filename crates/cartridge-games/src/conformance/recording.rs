@@ -118,7 +118,8 @@ fn act<'a>(env: &mut dyn Env, line: &'a str, seen: &mut [f32]) -> (Step, &'a str
     (env.step(read_action(env.spec(), action).borrow(), seen), reward, expected)
 }
 
-fn read_action(spec: &EnvSpec, word: &str) -> AnyAction {
+/// The action that a word of a recording says.
+pub(crate) fn read_action(spec: &EnvSpec, word: &str) -> AnyAction {
     if spec.actions.is_discrete() {
         return AnyAction::Discrete(Action(word.parse().expect("the number of an action")));
     }

@@ -20,7 +20,7 @@ use super::{ANGULAR_SLEEP_TOLERANCE, LINEAR_SLEEP_TOLERANCE, STEP_S, TIME_TO_SLE
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     gravity: Vec2,
-    bodies: Vec<Body>,
+    pub(super) bodies: Vec<Body>,
     joints: Vec<Joint>,
     /// Numbers of the joints in the order in which they are solved.
     joint_order: Vec<usize>,
@@ -33,7 +33,7 @@ pub(crate) struct World {
     /// Pairs near each other, the newest last. They are always visited from the newest.
     contacts: Vec<Contact>,
     /// Bodies whose wide rectangle has changed since pairs were last looked for.
-    moved: Vec<usize>,
+    pub(super) moved: Vec<usize>,
     pairs: Vec<Pair>,
     /// 1/s of the step before; 0 before the first.
     rate_before: f32,
