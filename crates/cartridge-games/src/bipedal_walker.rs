@@ -234,7 +234,7 @@ impl BipedalWalker {
     fn build(&mut self) {
         self.world.clear();
         let is_hardcore = self.is_hardcore();
-        self.terrain = Terrain::draw(&mut self.rng, is_hardcore);
+        self.terrain.draw(&mut self.rng, is_hardcore);
         self.terrain.build(&mut self.world);
 
         let start = [terrain::STEP * terrain::START_PAD as f64 / 2.0, START_Y];

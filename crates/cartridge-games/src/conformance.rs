@@ -2,10 +2,15 @@
 //! its playthrough reads right.
 
 mod door;
+mod recording;
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
+
+#[cfg(test)]
+pub(crate) use self::recording::read_action;
+pub use self::recording::replay_recording;
 
 use crate::controls::{Controls, Effect, Idle, RESERVED_KEYS};
 use crate::env::{ActionSpace, AnyAction, Env, EnvSpec, Step};
@@ -201,45 +206,6 @@ pub fn playthrough_env(make: &dyn Fn() -> Box<dyn Env>, seed: u64) -> String {
         _ = writeln!(text, "{name}={value:.3}");
     }
     text
-}
-
-/// Replays recorded episodes in one environment and returns the number of steps compared and of
-/// bits that differ. How an episode ends is asserted.
-///
-/// A line that begins with `#` is a remark, and an empty line parts episodes. An episode is
-///
-/// * `seed 7 terminated`, or `truncated`, or both; the seed `none` carries the generator on;
-/// * its actions on one line: a digit each, or all their numbers, one action after the other, as
-///   the bits of `f32`s in hexadecimal;
-/// * every observation from the reset on, a line each, as the bits of its `f32`s; and where the
-///   reward is not that of the step before, the bits of it as an `f64`.
-#[track_caller]
-pub fn replay_recording(make: &dyn Fn() -> Box<dyn Env>, recording: &str) -> (usize, u32) {
-    let mut env = make();
-    let (mut n_steps, mut n_differing) = (0, 0);
-    let text: Vec<&str> = recording.lines().filter(|line| !line.starts_with('#')).collect();
-    for episode in text.split(|line| line.is_empty()).filter(|episode| !episode.is_empty()) {
-        let [title, actions, start, rows @ ..] = episode else { panic!("an episode is cut") };
-        let words: Vec<&str> = title.split(' ').collect();
-        let ["seed", seed, ends @ ..] = &words[..] else { panic!("no title: {title}") };
-        let actions = recorded_actions(env.spec(), actions);
-        assert_eq!(actions.len(), rows.len(), "{title}: a row per action");
-        let mut seen = blank(env.spec());
-        env.reset(seed.parse().ok(), &mut seen);
-        n_differing += differing_bits(&seen, start).0;
-        let mut reward = f64::NAN;
-        for (index, (action, row)) in actions.iter().zip(rows).enumerate() {
-            let step = env.step(action.borrow(), &mut seen);
-            let (n_bits, new_reward) = differing_bits(&seen, row);
-            reward = new_reward.unwrap_or(reward);
-            n_differing += n_bits + (step.reward.to_bits() ^ reward.to_bits()).count_ones();
-            n_steps += 1;
-            let is_last = index + 1 == rows.len();
-            let expected = ["terminated", "truncated"].map(|end| is_last && ends.contains(&end));
-            assert_eq!([step.terminated, step.truncated], expected, "{title}, step {n_steps}");
-        }
-    }
-    (n_steps, n_differing)
 }
 
 #[track_caller]
@@ -449,30 +415,6 @@ fn blank(spec: &EnvSpec) -> Vec<f32> {
 
 fn bits(observation: &[f32]) -> Vec<u32> {
     observation.iter().map(|x| x.to_bits()).collect()
-}
-
-fn recorded_actions(spec: &EnvSpec, line: &str) -> Vec<AnyAction> {
-    if spec.actions.is_discrete() {
-        let digits = line.bytes().map(|digit| usize::from(digit - b'0'));
-        return digits.map(|index| AnyAction::Discrete(Action(index))).collect();
-    }
-    let numbers = line.split(' ').map(|word| f32::from_bits(hexadecimal(word) as u32));
-    let numbers: Vec<f32> = numbers.collect();
-    let actions = numbers.chunks(spec.actions.size());
-    actions.map(|numbers| AnyAction::Continuous(numbers.to_vec())).collect()
-}
-
-/// How many bits of an observation are not those of its row, and the reward where the row has one.
-fn differing_bits(seen: &[f32], row: &str) -> (u32, Option<f64>) {
-    let words: Vec<u64> = row.split(' ').map(hexadecimal).collect();
-    let (expected, reward) = words.split_at(seen.len());
-    let pairs = seen.iter().zip(expected);
-    let n_bits = pairs.map(|(x, y)| (u64::from(x.to_bits()) ^ y).count_ones());
-    (n_bits.sum(), reward.first().map(|&bits| f64::from_bits(bits)))
-}
-
-fn hexadecimal(word: &str) -> u64 {
-    u64::from_str_radix(word, 16).expect("a recording is in hexadecimal")
 }
 
 /// The first numbers of an observation; more would not be read.

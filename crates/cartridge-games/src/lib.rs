@@ -34,8 +34,6 @@ pub mod controls;
 pub mod engine;
 pub mod env;
 pub mod game;
-#[cfg(test)]
-mod golden;
 pub mod lunar_lander;
 pub mod mountain_car;
 pub mod mountain_car_continuous;

@@ -50,6 +50,8 @@ mod lanes;
 mod manifold;
 mod math;
 mod shape;
+#[cfg(test)]
+pub(crate) mod stored;
 mod time_of_impact;
 mod tree;
 mod trigonometry;

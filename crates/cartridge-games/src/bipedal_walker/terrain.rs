@@ -19,6 +19,8 @@ const GRASS: i64 = 10;
 /// m. A walker that is beyond has arrived.
 pub(super) const END: f64 = (LENGTH as i64 - GRASS) as f64 * STEP;
 const FRICTION: f32 = 2.5;
+/// Two walls of a pit, the densest of obstacles, take five steps, and grass another five.
+const MAX_BLOCKS: usize = 2 * LENGTH.div_ceil(10);
 const N_CLOUDS: usize = LENGTH / 20;
 
 /// The ground and the sky above it.
@@ -42,9 +44,14 @@ enum Kind {
 }
 
 impl Terrain {
-    /// Draws a terrain, number by number as Gymnasium does.
-    pub(super) fn draw(rng: &mut NumpyRng, is_hardcore: bool) -> Self {
-        let mut terrain = Self::default();
+    /// Draws a terrain in the place of the old, number by number as Gymnasium does.
+    pub(super) fn draw(&mut self, rng: &mut NumpyRng, is_hardcore: bool) {
+        self.points.clear();
+        self.blocks.clear();
+        self.clouds.clear();
+        // Once there is room for all that can be drawn, nothing is allocated.
+        self.points.reserve(LENGTH);
+        self.blocks.reserve(MAX_BLOCKS);
         let (mut kind, mut is_first, mut n_left) = (Kind::Grass, false, START_PAD);
         let (mut y, mut slope, mut y_before) = (HEIGHT, 0.0, 0.0);
         // Height of a step (1 or −1), number and width of the steps.
@@ -65,8 +72,8 @@ impl Terrain {
                     n_left = rng.integers(3, 5);
                     let (right, bottom) = (x + STEP, y - 4.0 * STEP);
                     let wall = [[x, y], [right, y], [right, bottom], [x, bottom]];
-                    terrain.blocks.push(wall);
-                    terrain.blocks.push(wall.map(|[x, y]| [x + STEP * n_left as f64, y]));
+                    self.blocks.push(wall);
+                    self.blocks.push(wall.map(|[x, y]| [x + STEP * n_left as f64, y]));
                     n_left += 2;
                     y_before = y;
                 }
@@ -80,7 +87,7 @@ impl Terrain {
                     n_left = rng.integers(1, 3);
                     let size = n_left as f64 * STEP;
                     let (right, top) = (x + size, y + size);
-                    terrain.blocks.push([[x, y], [right, y], [right, top], [x, top]]);
+                    self.blocks.push([[x, y], [right, y], [right, top], [x, top]]);
                 }
                 (Kind::Stairs, true) => {
                     let height = if rng.random() > 0.5 { 1 } else { -1 };
@@ -93,7 +100,7 @@ impl Terrain {
                         };
                         let (left, right) = (step * width, (1 + step) * width);
                         let (top, bottom) = (step * height, -1 + step * height);
-                        terrain.blocks.push([
+                        self.blocks.push([
                             at(left, top),
                             at(right, top),
                             at(right, bottom),
@@ -112,7 +119,7 @@ impl Terrain {
                 (Kind::Grass | Kind::Stump, _) => {}
             }
             is_first = false;
-            terrain.points.push([x, y]);
+            self.points.push([x, y]);
             n_left -= 1;
             if n_left == 0 {
                 n_left = rng.integers(GRASS / 2, GRASS);
@@ -127,8 +134,7 @@ impl Terrain {
                 is_first = true;
             }
         }
-        terrain.clouds = (0..N_CLOUDS).map(|_| draw_cloud(rng)).collect();
-        terrain
+        self.clouds.extend((0..N_CLOUDS).map(|_| draw_cloud(rng)));
     }
 
     /// Adds the ground to a world, each piece a part of its own: first the blocks.

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{conformance, golden};
+use crate::conformance;
+use crate::rigid::stored::{self, StoredStep};
 
 fn make() -> Box<dyn Env> {
     Box::new(BipedalWalker::new(Config::default()))
@@ -14,12 +15,38 @@ fn make_hardcore() -> Box<dyn Env> {
 
 #[test]
 fn equals_gymnasium_bit_for_bit() {
-    assert_eq!(golden::replay(SPEC.id, include_str!("golden.txt")), 793);
+    assert_eq!(conformance::replay_recording(SPEC.id, include_str!("golden.txt")), 686);
 }
 
 #[test]
 fn equals_gymnasium_bit_for_bit_on_hardcore_ground() {
-    assert_eq!(golden::replay(HARDCORE_SPEC.id, include_str!("hardcore.txt")), 2722);
+    assert_eq!(conformance::replay_recording(HARDCORE_SPEC.id, include_str!("hardcore.txt")), 2659);
+}
+
+#[test]
+fn equals_the_shared_traces_bit_for_bit() {
+    assert_eq!(conformance::replay_recording(SPEC.id, include_str!("traces.txt")), 242);
+    let hardcore = include_str!("hardcore_traces.txt");
+    assert_eq!(conformance::replay_recording(HARDCORE_SPEC.id, hardcore), 241);
+}
+
+#[test]
+fn a_step_from_a_stored_state_ends_where_it_did() {
+    fn run(mut env: BipedalWalker, step: &StoredStep) -> World {
+        let mut seen = [0.0; 24];
+        env.reset(Some(step.seed), &mut seen);
+        let action = conformance::read_action(&SPEC, &step.action);
+        for _ in 0..stored::N_TIMES {
+            env.is_over = false;
+            step.begin(&mut env.world);
+            env.step(action.borrow(), &mut seen);
+        }
+        env.world
+    }
+    let plain = |step: &_| run(BipedalWalker::new(Config::default()), step);
+    assert_eq!(stored::check(include_str!("steps.txt"), plain), [14, 18]);
+    let hardcore = |step: &_| run(BipedalWalker::hardcore(Config::default()), step);
+    assert_eq!(stored::check(include_str!("hardcore_steps.txt"), hardcore), [11, 13]);
 }
 
 #[test]

@@ -2,8 +2,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::conformance;
 use crate::game::Action;
-use crate::{conformance, golden};
+use crate::rigid::stored::{self, StoredStep};
 
 fn make() -> Box<dyn Env> {
     Box::new(LunarLander::new(Config::default()))
@@ -11,7 +12,34 @@ fn make() -> Box<dyn Env> {
 
 #[test]
 fn equals_gymnasium_bit_for_bit() {
-    assert_eq!(golden::replay(SPEC.id, include_str!("golden.txt")), 1206);
+    assert_eq!(conformance::replay_recording(SPEC.id, include_str!("golden.txt")), 1214);
+}
+
+#[test]
+fn equals_the_shared_traces_bit_for_bit() {
+    assert_eq!(conformance::replay_recording(SPEC.id, include_str!("traces.txt")), 561);
+}
+
+#[test]
+fn a_step_from_a_stored_state_ends_where_it_did() {
+    let run = |step: &StoredStep| {
+        let mut env = LunarLander::new(Config::default());
+        let mut seen = [0.0; 8];
+        env.reset(Some(step.seed), &mut seen);
+        // The engines of the steps before have drawn two numbers each.
+        for _ in 0..2 * step.number {
+            env.rng.uniform(-1.0, 1.0);
+        }
+        let rng = env.rng.clone();
+        for _ in 0..stored::N_TIMES {
+            env.rng = rng.clone();
+            env.is_over = false;
+            step.begin(&mut env.world);
+            env.step(Action(step.action.parse().unwrap()).into(), &mut seen);
+        }
+        env.world
+    };
+    assert_eq!(stored::check(include_str!("steps.txt"), run), [18, 18]);
 }
 
 #[test]

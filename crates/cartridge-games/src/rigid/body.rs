@@ -237,6 +237,28 @@ impl Body {
         self.shape.transform_into(self.frame, &mut self.placed);
     }
 
+    /// Puts the body somewhere, awake and as if it had not moved there.
+    #[cfg(test)]
+    pub(super) fn put(&mut self, position: Vec2, angle: f32, velocity: Vec2, spin: f32) {
+        let frame = Transform { position, rotation: Rotation::new(angle) };
+        self.sweep.center = frame.apply(self.sweep.local_center);
+        self.sweep.angle = angle;
+        self.place();
+        self.velocity = velocity;
+        self.angular_velocity = spin;
+        self.wake();
+        self.still_s = 0.0;
+        self.release();
+        self.wide_bounds = self.placed.bounds().grown(SKIN).grown(MARGIN);
+    }
+
+    /// Where the body is and how it moves, as it is stored.
+    #[cfg(test)]
+    pub(super) fn stored_state(&self) -> super::stored::State {
+        let (at, v) = (self.position(), self.velocity);
+        [at.x, at.y, self.angle(), v.x, v.y, self.angular_velocity]
+    }
+
     /// Goes to a time of the step and stays there.
     pub(super) fn advance(&mut self, time: f32) {
         self.sweep.advance(time);

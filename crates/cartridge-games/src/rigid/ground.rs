@@ -91,9 +91,12 @@ impl Ground {
         }
         let Self { pieces, order, lefts, widest, .. } = self;
         let left = |number: u32| pieces[number as usize].wide_bounds.low.x;
+        // As much room as the pieces have, which the next ground may need.
+        order.reserve(pieces.capacity());
         order.extend(0..pieces.len() as u32);
         order.sort_unstable_by(|&a, &b| left(a).total_cmp(&left(b)));
         lefts.clear();
+        lefts.reserve(pieces.capacity());
         lefts.extend(order.iter().map(|&number| left(number)));
         let widths = pieces.iter().map(|piece| piece.wide_bounds.high.x - piece.wide_bounds.low.x);
         *widest = widths.fold(0.0, f32::max);

@@ -29,6 +29,9 @@ use super::{
 /// are no faster, so the work is not held up by operations that wait for each other.
 pub(crate) const N_LANES: usize = 16;
 
+/// Room for this many contacts of a body is made at once.
+const ROOM: usize = 16;
+
 /// One number per lane.
 type Lanes = [f32; N_LANES];
 /// Whether something holds, per lane: all bits or none.
@@ -189,7 +192,7 @@ impl LaneIsland {
         if self.bodies.is_empty() {
             self.bodies.resize(island.bodies.len(), LaneBody::ZERO);
             self.joints = island.joints.iter().map(LaneJoint::new).collect();
-            self.contacts.resize(island.bodies.len(), Vec::new());
+            self.contacts.resize_with(island.bodies.len(), || Vec::with_capacity(ROOM));
             self.n_contacts.resize(island.bodies.len(), 0);
         }
         let lane = self.n_lanes;

@@ -20,18 +20,20 @@ use super::{ANGULAR_SLEEP_TOLERANCE, LINEAR_SLEEP_TOLERANCE, STEP_S, TIME_TO_SLE
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     gravity: Vec2,
-    bodies: Vec<Body>,
+    pub(super) bodies: Vec<Body>,
     joints: Vec<Joint>,
     /// Numbers of the joints in the order in which they are solved.
     joint_order: Vec<usize>,
     /// Numbers of the bodies in the order in which their contacts are solved.
     body_order: Vec<usize>,
+    /// Bodies that the search for these orders has met and not yet visited.
+    met: Vec<usize>,
     ground: Ground,
     numbers: Numbers,
     /// Pairs near each other, the newest last. They are always visited from the newest.
     contacts: Vec<Contact>,
     /// Bodies whose wide rectangle has changed since pairs were last looked for.
-    moved: Vec<usize>,
+    pub(super) moved: Vec<usize>,
     pairs: Vec<Pair>,
     /// 1/s of the step before; 0 before the first.
     rate_before: f32,
@@ -41,6 +43,10 @@ pub(crate) struct World {
     is_prepared: bool,
     impact_contacts: Vec<ContactConstraint>,
 }
+
+/// Room for this many contacts is made at once, so that a world need not allocate when more things
+/// are near each other than before.
+const ROOM: usize = 64;
 
 /// A body that began, or ceased, to touch a piece of ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,16 +81,17 @@ impl World {
             joints: Vec::new(),
             joint_order: Vec::new(),
             body_order: Vec::new(),
+            met: Vec::new(),
             ground: Ground::default(),
             numbers,
-            contacts: Vec::new(),
-            moved: Vec::new(),
-            pairs: Vec::new(),
+            contacts: Vec::with_capacity(ROOM),
+            moved: Vec::with_capacity(ROOM),
+            pairs: Vec::with_capacity(ROOM),
             rate_before: 0.0,
-            touches: Vec::new(),
-            island: Island::default(),
+            touches: Vec::with_capacity(ROOM),
+            island: Island { contacts: Vec::with_capacity(ROOM), ..Island::default() },
             is_prepared: false,
-            impact_contacts: Vec::new(),
+            impact_contacts: Vec::with_capacity(ROOM),
         }
     }
 
@@ -365,25 +372,22 @@ impl World {
     /// The order in which a search through the joints from the newest body meets bodies and
     /// joints. At each body its newest joint is looked at first, and its newest neighbour last.
     fn find_order(&mut self) {
-        let mut is_met = vec![false; self.bodies.len()];
-        let mut stack = Vec::new();
-        self.joint_order.clear();
-        self.body_order.clear();
-        for seed in (0..self.bodies.len()).rev() {
-            if !is_met[seed] {
-                is_met[seed] = true;
-                stack.push(seed);
+        let Self { bodies, joints, joint_order, body_order, met, .. } = self;
+        joint_order.clear();
+        body_order.clear();
+        for seed in (0..bodies.len()).rev() {
+            if !body_order.contains(&seed) {
+                met.push(seed);
             }
-            while let Some(body) = stack.pop() {
-                self.body_order.push(body);
-                for (number, joint) in self.joints.iter().enumerate().rev() {
+            while let Some(body) = met.pop() {
+                body_order.push(body);
+                for (number, joint) in joints.iter().enumerate().rev() {
                     let [a, b] = joint.spec.bodies;
-                    if (a == body || b == body) && !self.joint_order.contains(&number) {
-                        self.joint_order.push(number);
+                    if (a == body || b == body) && !joint_order.contains(&number) {
+                        joint_order.push(number);
                         let other = if a == body { b } else { a };
-                        if !is_met[other] {
-                            is_met[other] = true;
-                            stack.push(other);
+                        if !body_order.contains(&other) && !met.contains(&other) {
+                            met.push(other);
                         }
                     }
                 }

@@ -1,0 +1,3 @@
+//! What can only be seen from outside of the crate.
+
+mod allocations;
