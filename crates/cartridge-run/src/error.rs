@@ -47,6 +47,14 @@ pub enum RunError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// An option was given to a game.
+    #[error("game `{game}` has no option `{option}`; board games have none")]
+    GameOption {
+        /// Id of the game.
+        game: String,
+        /// What was given.
+        option: String,
+    },
     /// The game has no such opponent.
     #[error("`{game}` has no opponent `{opponent}`; {hint}")]
     UnknownOpponent {

@@ -74,6 +74,14 @@ pub fn trace(
     Ok(())
 }
 
+/// Complains about options of the game `id`: games have none.
+pub fn refuse_options(id: &str, options: &Map<String, Value>) -> Result<()> {
+    match options.keys().next() {
+        Some(option) => Err(RunError::GameOption { game: id.to_owned(), option: option.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// What an episode is played in.
 enum Table {
     Env(Box<dyn Env>),
@@ -82,8 +90,8 @@ enum Table {
 
 impl Table {
     fn new(id: &str, options: &Map<String, Value>) -> Result<Self> {
-        // A game has no options: whoever gives some hears that from the environments.
-        if is_game(id) && options.is_empty() {
+        if is_game(id) {
+            refuse_options(id, options)?;
             let mut rng = fastrand::Rng::with_seed(0);
             return Ok(Self::Board { game: AnyGame::start(id, &mut rng)?, rng });
         }

@@ -110,7 +110,9 @@ impl ApiError {
                 RunError::Config(ConfigError::Registry(_)) | RunError::Registry(_) => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
                 }
-                RunError::Config(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
+                RunError::Config(_) | RunError::GameOption { .. } => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config")
+                }
                 RunError::UnknownOpponent { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_opponent")
                 }

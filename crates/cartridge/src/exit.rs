@@ -44,6 +44,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(
             RunError::Config(_)
             | RunError::Registry(_)
+            | RunError::GameOption { .. }
             | RunError::UnknownOpponent { .. }
             | RunError::UnknownLevel { .. }
             | RunError::BadAction { .. }

@@ -102,6 +102,15 @@ fn games_are_listed_and_shown() {
         result(&run(folder.path(), &["games", "show", "AsteroidProspector-v0", "--json"]));
     assert_eq!(prospector["options"]["reward"], "worth");
     assert_eq!(prospector["observation_names"].as_array().unwrap().len(), 260);
+
+    // Options change what is shown, and games have none.
+    let args = ["games", "show", "LunarLander-v3", "--set", "continuous=true"];
+    insta::assert_snapshot!("games_show_continuous_lander", shown(&args));
+    check_refused(
+        &["games", "show", "connect4", "--set", "a=1"],
+        2,
+        "error: game `connect4` has no option `a`; board games have none",
+    );
 }
 
 #[test]
@@ -288,6 +297,11 @@ fn par_prints_every_player_in_order() {
             "oracle"
         ]
     );
+    // Under the published reward idling is best, so nothing is asserted of the order.
+    let published = ["--seeds", "2", "--set", "reward=published", "--json"];
+    let output = run(folder.path(), &[&["par", "AsteroidProspector-v0"][..], &published].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(result(&output)["options"]["reward"], "published");
     check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no players by hand");
 }
 
@@ -341,6 +355,11 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
         &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
         2,
         "error: environment `CartPole-v1` has no option `sutton_barto`; its options are: `sutton_barto_reward`",
+    );
+    check_refused(
+        &["trace", "connect4", "--policy", "random", "--set", "a=1"],
+        2,
+        "error: game `connect4` has no option `a`; board games have none",
     );
 }
 
