@@ -164,9 +164,8 @@ fn tell_answers(play: &Play, mut game: AnyGame, ply: usize) {
 
 fn prompt() {
     let mut out = std::io::stdout();
-    // A reader that went away is no error.
-    _ = write!(out, "your move (undo, hint, moves, help, quit): ");
-    _ = out.flush();
+    let written = write!(out, "your move (undo, hint, moves, help, quit): ");
+    super::or_end(written.and_then(|()| out.flush()));
 }
 
 /// A legal move by its name or by its number from 1, or a word that we know.

@@ -364,6 +364,28 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for args in [
+        &["trace", "CartPole-v1", "--policy", "random", "--json"][..],
+        &["games"],
+        &["games", "show", "connect4"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = cartridge(args).stdout(full).output().unwrap();
+        let message = "error: cannot write to standard output: No space left on device";
+        assert!(text(&output.stderr).starts_with(message), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+    }
+    // A reader that has seen enough is none.
+    let mut child = cartridge(&["trace", "Pendulum-v1", "--policy", "random", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn bench_measures_and_enforces_its_target() {
     let folder = tempfile::tempdir().unwrap();
     let bench = |target: &str| {
