@@ -224,8 +224,17 @@ fn the_end_of_a_game_in_the_terminal_says_how_it_came_about() {
     assert_eq!(*run, format!("run {id}"));
 }
 
+#[test]
+fn what_is_no_text_is_asked_for_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3"];
+    let printed = typed(folder.path(), &args, b"\xff\xfe\r\ncentre\r\nquit\n");
+    assert!(printed.contains("cannot be played here. You can play: "), "{printed}");
+    assert!(printed.contains("Random mover: "), "{printed}");
+}
+
 /// Types lines into a command and returns what it printed.
-fn typed(folder: &Path, args: &[&str], lines: &str) -> String {
+fn typed(folder: &Path, args: &[&str], lines: impl AsRef<[u8]>) -> String {
     use std::io::Write as _;
     let mut child = cartridge(args)
         .current_dir(folder)
@@ -234,7 +243,7 @@ fn typed(folder: &Path, args: &[&str], lines: &str) -> String {
         .spawn()
         .unwrap();
     // It may have ended before it read everything.
-    _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+    _ = child.stdin.take().unwrap().write_all(lines.as_ref());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     text(&output.stdout)
