@@ -52,7 +52,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         ) => Exit::Usage,
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
-            | RunError::NoCheckpoint(_),
+            | RunError::NoCheckpoint(_)
+            | RunError::NoActions(_),
         ) => Exit::NotFound,
         Some(RunError::Ended { .. } | RunError::LabRunning { .. }) => Exit::Conflict,
         _ => Exit::Failed,

@@ -354,12 +354,28 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
             "no list of actions: EOF while parsing a value at line 1 column 4\nhint: it holds",
         ),
         (r#"{"actions": []}"#, "no list of actions: invalid type: map, expected a sequence"),
+        ("[0.5]", "no list of actions: an action is a whole number from 0 or a list of numbers"),
+        ("[null]", "no list of actions: an action is a whole number from 0 or a list of numbers"),
     ] {
         fs::write(&file, nonsense).unwrap();
         let output = run(folder.path(), &trace);
         assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
         assert_eq!(output.status.code(), Some(2));
     }
+    fs::write(&file, b"[0, \"\xff\"]").unwrap();
+    assert_eq!(run(folder.path(), &trace).status.code(), Some(2));
+
+    // With several files it is said which one is meant.
+    fs::write(&file, "[1]").unwrap();
+    fs::write(folder.path().join("other.json"), "[1, 2]").unwrap();
+    let output = run(folder.path(), &[&trace[..], &["--actions", "other.json"]].concat());
+    let message = "error: other.json: action 1: 2 is not one of 0 to 1\n";
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (message, Some(2)));
+    check_refused(
+        &["trace", "CartPole-v1", "--actions", "nowhere.json"],
+        3,
+        "error: there is no file `nowhere.json`",
+    );
     check_refused(
         &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
         2,
