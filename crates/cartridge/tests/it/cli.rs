@@ -45,6 +45,11 @@ fn unknown_words_are_usage_errors_that_name_the_nearest() {
         2,
         "error: `trainer.total_timesteps`: 12 is not between 5000 and 1000000000",
     );
+    check_refused(
+        &["train", "BipedalWalker-v3", "--set", "keep_world=true"],
+        2,
+        "error: `env.keep_world`: it is for comparing traces with Gymnasium, and no run is made with it: an episode would not follow from its seed and actions",
+    );
 }
 
 #[test]
