@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 const HELP: &str = "
 d3, 4, top left   play a move, by its name or its number
 undo, u           take back your last move and the answer to it
-hint, h           ask a strong player
+hint, h           ask perfect play, or else the strongest level
 moves, m          list what can be played
 help, ?           show this
 quit, q           leave; the game is kept

@@ -219,7 +219,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask a strong player what it would do in your place. */
+        /** Ask what perfect play, or else the strongest level, would do in your place. */
         post: operations["give_hint"];
         delete?: never;
         options?: never;
@@ -800,7 +800,7 @@ export interface components {
             /** @description Always `ok`; a lab that is not does not answer. */
             status: string;
         };
-        /** @description What a strong player would do in your place. */
+        /** @description What perfect play, or the strongest level where nobody is perfect, would do in your place. */
         Hint: {
             /** @description What to play. */
             action: number;
@@ -822,9 +822,9 @@ export interface components {
             in_moves: number | null;
             /**
              * Format: float
-             * @description Otherwise the share of the points that is expected, 0 to 1.
+             * @description Otherwise how good it looks by a rule of thumb, −1 to 1; that is no probability.
              */
-            expected_score: number | null;
+            judgement: number | null;
             /** @description The action for people. */
             name: string;
             outcome: components["schemas"]["PlayResult"] | null;
