@@ -420,7 +420,7 @@ fn bench_measures_and_enforces_its_target() {
     let folder = tempfile::tempdir().unwrap();
     let bench = |target: &str| {
         let args = ["bench", "throughput", "--env", "CartPole-v1", "--mode", "env-only", "--envs"];
-        let more = ["8", "--threads", "1", "--seconds", "0.2", "--json", "--enforce-target"];
+        let more = ["3", "--threads", "500", "--seconds", "0.2", "--json", "--enforce-target"];
         let target = ["--target-steps-per-sec", target];
         let output = run(folder.path(), &[&args[..], &more[..], &target[..]].concat());
         (output.status.code(), result(&output))
@@ -428,12 +428,16 @@ fn bench_measures_and_enforces_its_target() {
     let (code, report) = bench("1");
     assert_eq!((code, report["target_met"].as_bool()), (Some(0), Some(true)));
     assert_eq!((&report["mode"], &report["env"]), (&"env-only".into(), &"CartPole-v1".into()));
-    assert_eq!((&report["config"]["envs"], &report["config"]["threads"]), (&8.into(), &1.into()));
+    assert_eq!((&report["config"]["envs"], &report["config"]["threads"]), (&3.into(), &3.into()));
     for key in ["steps_per_sec", "ticks_per_sec"] {
         assert!(["mean", "p50", "p95"].iter().all(|kind| report[key][kind].is_f64()), "{report}");
     }
     let (code, report) = bench("1e15");
     assert_eq!((code, report["target_met"].as_bool()), (Some(1), Some(false)));
+    let nan = ["bench", "throughput", "--env", "CartPole-v1", "--target-steps-per-sec", "nan"];
+    let output = run(folder.path(), &nan);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("not a number of 0 or more"), "{}", text(&output.stderr));
 }
 
 #[test]
