@@ -1,4 +1,4 @@
-//! Par: what players by hand reach in an environment, so that a learner's return means something.
+//! Par: what scripted players reach in an environment, so that a learner's return means something.
 
 use std::thread;
 
@@ -54,7 +54,7 @@ const ABOUT_ZERO: f64 = 0.01;
 /// How many times a greedy miner's return a careful trader must earn.
 const CAREFUL: f64 = 3.0;
 
-/// Lets every player by hand play the same `n_seeds` episodes. Nothing when the environment has
+/// Lets every scripted player play the same `n_seeds` episodes. Nothing when the environment has
 /// no such players.
 pub fn par(env_id: &str, options: &Map<String, Value>, n_seeds: u32) -> Result<Option<Par>> {
     make_env(env_id, options)?;

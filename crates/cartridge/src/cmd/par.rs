@@ -1,11 +1,11 @@
-//! `cartridge par`: what players by hand reach in an environment.
+//! `cartridge par`: what scripted players reach in an environment.
 
 use cartridge_run::par::{Par, Row, par};
 
 use super::{OptionArgs, note, parse_id, say, say_json};
 use crate::exit::Exit;
 
-/// Let players by hand play an environment, and check that they rank as they should
+/// Let scripted players play an environment, and check that they rank as they should
 ///
 /// The ranks are those of the default options; with others the table is printed and nothing checked.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let Some(par) = par(&args.env, &args.options.parse()?, args.seeds)? else {
-        note(&format!("error: `{}` has no players by hand", args.env));
+        note(&format!("error: `{}` has no scripted players", args.env));
         return Ok(Exit::Usage);
     };
     if args.json {

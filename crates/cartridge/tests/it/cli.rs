@@ -316,7 +316,7 @@ fn par_prints_every_player_in_order() {
     let output = run(folder.path(), &[&["par", "AsteroidProspector-v0"][..], &published].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(result(&output)["options"]["reward"], "published");
-    check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no players by hand");
+    check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no scripted players");
 }
 
 #[test]
