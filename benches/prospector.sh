@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# AsteroidProspector-v0: what players by hand reach over 500 seeds, and how many decisions per
+# AsteroidProspector-v0: what scripted players reach over 500 seeds, and how many decisions per
 # second the environment makes on two threads with masks on, uniform over legal actions without
 # cashing out. The second command fails below two million.
 # Usage: benches/prospector.sh

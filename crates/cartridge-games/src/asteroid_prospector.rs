@@ -62,7 +62,7 @@
 //! | destroyed | ship, fuel and cargo, and 2,000 |
 //!
 //! Time costs nothing, so doing nothing is worth exactly 0, at once or after 20,000 ticks; what
-//! time costs is the discount. `cartridge par AsteroidProspector-v0` prints what players by hand
+//! time costs is the discount. `cartridge par AsteroidProspector-v0` prints what scripted players
 //! reach ([`bots`]): random play loses about 0.4, greedy mining earns about 7, a careful trader
 //! about 30, the oracle about 56. Because random play loses and quitting does not, a learner
 //! meets quitting first: earning more takes exploration.

@@ -234,7 +234,7 @@ impl From<Action> for EnvAction<'_> {
 /// An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(untagged)]
+#[serde(untagged, expecting = "an action is a whole number from 0 or a list of numbers")]
 pub enum AnyAction {
     /// One of the actions.
     Discrete(Action),

@@ -7,7 +7,7 @@
 
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{RegistryError, make_env, present_id};
+use cartridge_games::registry::{RegistryError, env_options, make_env, present_id};
 use cartridge_learn::ppo;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -218,6 +218,17 @@ pub fn parse_options(assignments: &[String]) -> Result<Map<String, Value>, Confi
     assignments.iter().map(parse).collect()
 }
 
+/// Options that are there to compare traces with Gymnasium, where an episode is not its seed and
+/// actions alone. A run is not made with them: its episodes could not be played again.
+const PARITY_ONLY: [&str; 1] = ["keep_world"];
+
+/// The options that a run on the environment may have, with their defaults.
+pub fn run_options(env_id: &str) -> Result<Map<String, Value>, RegistryError> {
+    let mut options = env_options(env_id)?;
+    options.retain(|name, _| !PARITY_ONLY.contains(&name.as_str()));
+    Ok(options)
+}
+
 fn parse_assignment<'a>(
     assignment: &'a str,
     example: &str,
@@ -291,6 +302,15 @@ impl Draft {
             None => ("env", key),
         };
         if section == "env" {
+            if PARITY_ONLY.contains(&name) && env_options(self.env_id())?.contains_key(name) {
+                return Err(ConfigError::BadValue {
+                    key: format!("env.{name}"),
+                    detail:
+                        "it is for comparing traces with Gymnasium, and no run is made with it: \
+                             an episode would not follow from its seed and actions"
+                            .to_owned(),
+                });
+            }
             self.value["env"][name] = value;
             // The environment knows its options best; it also says which it has.
             let Err(error) = make_env(self.env_id(), self.options()) else { return Ok(()) };

@@ -47,6 +47,14 @@ pub enum RunError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// An option was given to a game.
+    #[error("game `{game}` has no option `{option}`; board games have none")]
+    GameOption {
+        /// Id of the game.
+        game: String,
+        /// What was given.
+        option: String,
+    },
     /// The game has no such opponent.
     #[error("`{game}` has no opponent `{opponent}`; {hint}")]
     UnknownOpponent {
@@ -75,6 +83,9 @@ pub enum RunError {
         /// What can be played.
         legal: Vec<usize>,
     },
+    /// A file of actions does not exist.
+    #[error("there is no file `{0}`")]
+    NoActions(String),
     /// A file is no list of actions.
     #[error(
         "{file} is no list of actions: {reason}\n\
@@ -89,6 +100,8 @@ pub enum RunError {
     /// An action of a list cannot be taken.
     #[error("action {index}: {reason}")]
     BadAction {
+        /// Which list, from 0.
+        episode: usize,
         /// Its place in the list, from 0.
         index: usize,
         /// What is wrong with it.

@@ -9,7 +9,7 @@
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
-//! * [`par`], [`throughput`]: what players by hand reach, and how fast environments step.
+//! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`play`]: games of people against named opponents.

@@ -174,7 +174,8 @@ fn interval(pairs: &[f64]) -> [f64; 2] {
     };
     let middle = (mean + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let margin = Z / (1.0 + Z * Z / n) * (mean * (1.0 - mean) / n + Z * Z / (4.0 * n * n)).sqrt();
-    [(middle - margin).max(0.0), (middle + margin).min(1.0)]
+    // The last digits are noise, and would make a bound of 1 look like less.
+    [middle - margin, middle + margin].map(|x| (x.clamp(0.0, 1.0) * 1e12).round() / 1e12)
 }
 
 /// The difference in Elo that a score means.

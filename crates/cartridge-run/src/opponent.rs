@@ -11,7 +11,7 @@ use cartridge_games::registry::AnyGame;
 use cartridge_games::{random_action, with_game};
 use cartridge_search::connect4_solver::Solver;
 use cartridge_search::heuristics::Heuristic;
-use cartridge_search::mcts::{self, Mcts};
+use cartridge_search::mcts::{self, Mcts, N_PLAYOUTS};
 use cartridge_search::{alphabeta, minimax};
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,8 @@ const DEPTHS: RangeInclusive<u32> = 1..=10;
 const SIMULATIONS: RangeInclusive<u32> = 1..=100_000;
 
 impl Opponent {
-    /// The levels of `game`, strongest first. Other opponents can be asked for by id.
+    /// The levels of `game`, strongest first; none where there is no such game. Other opponents
+    /// can be asked for by id.
     ///
     /// The order was measured: each beats the next, by the share that it says.
     pub fn levels(game: &str) -> &'static [Level] {
@@ -69,14 +70,15 @@ impl Opponent {
         }
         const BEGINNER: Level =
             Level { name: "Beginner", opponent: Opponent::Random, score_below: None };
-        match game {
-            "tictactoe" => &[
+        // By the rules and not by the id, so that the compiler asks for those of a new game.
+        match AnyGame::start(game, &mut fastrand::Rng::with_seed(0)) {
+            Ok(AnyGame::TicTacToe(_)) => &[
                 const { level("Perfect", Self::Perfect, 0.6425) },
                 const { level("Club", mcts(30), 0.9575) },
                 const { level("Casual", alphabeta(1), 0.74) },
                 BEGINNER,
             ],
-            "connect4" => &[
+            Ok(AnyGame::Connect4(_)) => &[
                 const { level("Perfect", Self::Perfect, 0.9) },
                 const { level("Expert", mcts(10_000), 0.8) },
                 const { level("Strong", mcts(1_000), 0.805) },
@@ -84,12 +86,13 @@ impl Opponent {
                 const { level("Casual", mcts(10), 0.98) },
                 BEGINNER,
             ],
-            _ => &[
+            Ok(AnyGame::Othello(_)) => &[
                 const { level("Strong", alphabeta(5), 0.92) },
                 const { level("Club", alphabeta(2), 0.89) },
                 const { level("Casual", mcts(100), 1.0) },
                 BEGINNER,
             ],
+            Err(_) => &[],
         }
     }
 
@@ -99,8 +102,12 @@ impl Opponent {
     }
 
     /// The strongest at `game`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such game.
     pub fn strongest(game: &str) -> Self {
-        Self::levels(game)[0].opponent
+        Self::levels(game).first().expect("the game has been looked up").opponent
     }
 
     /// The level of `game` that this opponent is, if it is one.
@@ -176,9 +183,16 @@ impl Opponent {
                  within that horizon, and everything beyond it."
             ),
             Self::Mcts { n_simulations } => format!(
-                "Tries {} lines of play in its head before each move and judges each by random games. \
-                 Sound in the open, now and then blind to a narrow trap.",
-                thousands(n_simulations)
+                "Tries {} {} of play in its head before each move and judges each by {N_PLAYOUTS} \
+                 random games{}. Sound in the open, now and then blind to a narrow trap.",
+                thousands(n_simulations),
+                if n_simulations == 1 { "line" } else { "lines" },
+                // The only game whose playouts can tell.
+                if game == "connect4" {
+                    ", in which a win at once is taken and one of the other side is blocked"
+                } else {
+                    ""
+                }
             ),
             Self::Perfect if game == "connect4" => {
                 "Solves every position and never gives away a win or a draw. It can be beaten only by \

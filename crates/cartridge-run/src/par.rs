@@ -1,4 +1,4 @@
-//! Par: what players by hand reach in an environment, so that a learner's return means something.
+//! Par: what scripted players reach in an environment, so that a learner's return means something.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use cartridge_games::asteroid_prospector::{self, EpisodeMetrics};
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::{Stream, episode_seed};
 use serde::Serialize;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::evaluation::spread;
@@ -17,11 +17,14 @@ use crate::evaluation::spread;
 pub struct Par {
     /// Id of the environment.
     pub env: String,
+    /// The options that were given.
+    pub options: Map<String, Value>,
     /// Episodes of each player; all play the same.
     pub seeds: u32,
     /// The players, from the least to the most capable.
     pub players: Vec<Row>,
-    /// What should hold and does not; empty when all is well.
+    /// What should hold under the default options and does not; empty when all is well, and under
+    /// other options, of which nothing is promised.
     pub broken: Vec<String>,
 }
 
@@ -51,24 +54,27 @@ const ABOUT_ZERO: f64 = 0.01;
 /// How many times a greedy miner's return a careful trader must earn.
 const CAREFUL: f64 = 3.0;
 
-/// Lets every player by hand play the same `n_seeds` episodes. Nothing when the environment has
+/// Lets every scripted player play the same `n_seeds` episodes. Nothing when the environment has
 /// no such players.
-pub fn par(env_id: &str, n_seeds: u32) -> Result<Option<Par>> {
-    make_env(env_id, &Map::new())?;
+pub fn par(env_id: &str, options: &Map<String, Value>, n_seeds: u32) -> Result<Option<Par>> {
+    make_env(env_id, options)?;
     if env_id != asteroid_prospector::SPEC.id {
         return Ok(None);
     }
-    let players: Vec<Row> = Bot::ALL.map(|bot| row(bot, &play(bot, n_seeds))).into();
-    let broken = broken(&players);
-    Ok(Some(Par { env: env_id.to_owned(), seeds: n_seeds, players, broken }))
+    let config: asteroid_prospector::Config =
+        serde_json::from_value(Value::Object(options.clone())).expect("an environment took them");
+    let players: Vec<Row> = Bot::ALL.map(|bot| row(bot, &play(bot, config, n_seeds))).into();
+    let is_default = config == asteroid_prospector::Config::default();
+    let broken = if is_default { broken(&players) } else { Vec::new() };
+    let (env, options) = (env_id.to_owned(), options.clone());
+    Ok(Some(Par { env, options, seeds: n_seeds, players, broken }))
 }
 
 /// The episodes of one player, in order of their seeds, spread over the processors.
-fn play(bot: Bot, n_seeds: u32) -> Vec<EpisodeMetrics> {
+fn play(bot: Bot, config: asteroid_prospector::Config, n_seeds: u32) -> Vec<EpisodeMetrics> {
     let n_threads = thread::available_parallelism().map_or(1, usize::from);
     let seeds: Vec<u64> =
         (0..n_seeds).map(|n| episode_seed(0, Stream::Evaluation, 0, n.into())).collect();
-    let config = asteroid_prospector::Config::default();
     thread::scope(|scope| {
         let chunks = seeds.chunks(seeds.len().div_ceil(n_threads).max(1));
         let play = |chunk: &[u64]| -> Vec<EpisodeMetrics> {

@@ -28,7 +28,7 @@ pub struct Plan {
     pub options: Map<String, Value>,
     /// Environments side by side.
     pub envs: usize,
-    /// Threads they are split over.
+    /// Threads they are split over; no more are started than there are environments.
     pub threads: usize,
     /// How long is measured, in seconds.
     pub seconds: f64,
@@ -51,6 +51,8 @@ pub struct Throughput {
     pub rss_mb: f64,
     /// Episodes that ended.
     pub episodes: u64,
+    /// Threads that were started.
+    pub threads: usize,
 }
 
 /// A rate per second.
@@ -139,6 +141,7 @@ pub fn measure(plan: &Plan) -> Result<Throughput> {
         cpu_percent: 100.0 * cpu,
         rss_mb: peak_memory_mb().unwrap_or(0.0),
         episodes: last.episodes - first.episodes,
+        threads: counters.len(),
     })
 }
 

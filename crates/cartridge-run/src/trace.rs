@@ -41,7 +41,7 @@ pub struct Moment {
     /// Whether the time limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
-    /// The actions that are legal next, where not all always are.
+    /// The actions that are legal next, where not all always are; none after the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub legal: Option<Vec<usize>>,
 }
@@ -56,8 +56,8 @@ pub fn trace(
     mut tell: impl FnMut(&Moment),
 ) -> Result<()> {
     let mut table = Table::new(id, options)?;
-    for (number, actions) in episodes.into_iter().enumerate() {
-        let mut moment = table.reset((number == 0).then_some(seed));
+    for (episode, actions) in episodes.into_iter().enumerate() {
+        let mut moment = table.reset((episode == 0).then_some(seed));
         tell(&moment);
         let mut source = Source::new(actions);
         for index in 0.. {
@@ -66,12 +66,24 @@ pub fn trace(
             }
             let legal = moment.legal.as_deref();
             let Some(action) = source.next(&table.action_space(), legal) else { break };
-            table.check(&action).map_err(|reason| RunError::BadAction { index, reason })?;
+            table.check(&action).map_err(|reason| RunError::BadAction {
+                episode,
+                index,
+                reason,
+            })?;
             moment = table.step(action);
             tell(&moment);
         }
     }
     Ok(())
+}
+
+/// Complains about options of the game `id`: games have none.
+pub fn refuse_options(id: &str, options: &Map<String, Value>) -> Result<()> {
+    match options.keys().next() {
+        Some(option) => Err(RunError::GameOption { game: id.to_owned(), option: option.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// What an episode is played in.
@@ -82,8 +94,8 @@ enum Table {
 
 impl Table {
     fn new(id: &str, options: &Map<String, Value>) -> Result<Self> {
-        // A game has no options: whoever gives some hears that from the environments.
-        if is_game(id) && options.is_empty() {
+        if is_game(id) {
+            refuse_options(id, options)?;
             let mut rng = fastrand::Rng::with_seed(0);
             return Ok(Self::Board { game: AnyGame::start(id, &mut rng)?, rng });
         }
@@ -109,7 +121,7 @@ impl Table {
                     *rng = fastrand::Rng::with_seed(seed);
                 }
                 *game = AnyGame::start(game.spec().id, rng).expect("it was started before");
-                view(game, Seat(0))
+                view(game)
             }
         }
     }
@@ -152,12 +164,17 @@ impl Table {
                 let mut observation = vec![0.0; env.spec().observation];
                 let Step { reward, terminated, truncated, .. } =
                     env.step(action.borrow(), &mut observation);
+                let legal = legal_now(&**env);
+                let is_end = terminated || truncated;
                 Moment {
                     action: Some(action),
                     reward: Some(reward),
                     terminated: Some(terminated),
                     truncated: Some(truncated),
-                    ..Moment::new(&observation, legal_now(&**env))
+                    ..Moment::new(
+                        &observation,
+                        legal.map(|legal| if is_end { Vec::new() } else { legal }),
+                    )
                 }
             }
             Self::Board { game, .. } => {
@@ -169,7 +186,7 @@ impl Table {
                     reward: Some(f64::from(game.score(seat) - before)),
                     terminated: Some(game.turn() == Turn::Over),
                     truncated: Some(false),
-                    ..view(game, seat)
+                    ..view(game)
                 }
             }
         }
@@ -189,11 +206,11 @@ impl Moment {
     }
 }
 
-/// What the seat to move sees, or at the end the one that moved last.
-fn view(game: &AnyGame, last: Seat) -> Moment {
+/// What the seat to move sees, or at the end seat 0, as the engine has it.
+fn view(game: &AnyGame) -> Moment {
     let seat = match game.turn() {
         Turn::Seat(seat) => seat,
-        Turn::Over => last,
+        Turn::Over => Seat(0),
     };
     let mut observation = vec![0.0; game.spec().observation];
     game.observe(seat, &mut observation);

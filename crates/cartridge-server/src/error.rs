@@ -110,7 +110,9 @@ impl ApiError {
                 RunError::Config(ConfigError::Registry(_)) | RunError::Registry(_) => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
                 }
-                RunError::Config(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
+                RunError::Config(_) | RunError::GameOption { .. } => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config")
+                }
                 RunError::UnknownOpponent { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_opponent")
                 }
@@ -126,6 +128,7 @@ impl ApiError {
                 RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
+                RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::Store(_)
                 | RunError::Policy { .. }

@@ -470,6 +470,24 @@ async fn an_idle_environment_can_be_watched() {
     assert_eq!(frames.last().unwrap()["total_reward"].as_f64().unwrap(), (frames.len() - 1) as f64);
     let (_, again) = lab.ask("GET", "/api/environments/CartPole-v1/preview?seed=3", None).await;
     assert_eq!(again, preview);
+    assert_eq!(preview["notice"], Value::Null);
+    // An old id is that of what has taken its place, and the answer says so.
+    let (_, old) = lab.ask("GET", "/api/environments/LunarLander-v2/preview", None).await;
+    assert_eq!(old["env_id"], "LunarLander-v3");
+    assert_eq!(old["notice"], "`LunarLander-v2` is out of date; this is `LunarLander-v3`");
+}
+
+#[tokio::test]
+async fn environments_say_what_can_be_chosen() {
+    let lab = TestLab::new();
+    let (_, list) = lab.ask("GET", "/api/environments", None).await;
+    let options = |id: &str| {
+        let found = list["environments"].as_array().unwrap().iter().find(|env| env["id"] == id);
+        found.unwrap()["options"].clone()
+    };
+    assert_eq!(options("CartPole-v1"), json!({ "sutton_barto_reward": false }));
+    assert_eq!(options("LunarLander-v3")["continuous"], false);
+    assert_eq!(options("BipedalWalker-v3"), json!({}), "what no run may have is not offered");
 }
 
 #[tokio::test]

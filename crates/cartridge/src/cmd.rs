@@ -16,7 +16,7 @@ pub(crate) mod up;
 pub(crate) mod url;
 pub(crate) mod worker;
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -32,6 +32,8 @@ use cartridge_run::store::DataDir;
 use serde_json::{Map, Value};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+use crate::exit::Exit;
 
 /// Version of the product.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -128,9 +130,20 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Prints one line of the command's result. A reader that went away is no error.
+/// Prints one line of the command's result.
 pub(crate) fn say(line: &str) {
-    _ = writeln!(std::io::stdout(), "{line}");
+    or_end(writeln!(std::io::stdout(), "{line}"));
+}
+
+/// Ends the command when standard output fails: a result that was cut off must not look whole.
+/// A reader that went away is no error, it has seen enough.
+#[expect(clippy::exit, reason = "no command has anything left to do without its output")]
+pub(crate) fn or_end(written: std::io::Result<()>) {
+    let Err(error) = written else { return };
+    if error.kind() != ErrorKind::BrokenPipe {
+        note(&format!("error: cannot write to standard output: {error}"));
+        std::process::exit(Exit::Failed as i32);
+    }
 }
 
 /// Prints one line for people beside the result.

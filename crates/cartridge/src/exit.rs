@@ -44,6 +44,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(
             RunError::Config(_)
             | RunError::Registry(_)
+            | RunError::GameOption { .. }
             | RunError::UnknownOpponent { .. }
             | RunError::UnknownLevel { .. }
             | RunError::BadAction { .. }
@@ -51,7 +52,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         ) => Exit::Usage,
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
-            | RunError::NoCheckpoint(_),
+            | RunError::NoCheckpoint(_)
+            | RunError::NoActions(_),
         ) => Exit::NotFound,
         Some(RunError::Ended { .. } | RunError::LabRunning { .. }) => Exit::Conflict,
         _ => Exit::Failed,

@@ -1,4 +1,4 @@
-//! Players by hand: the par that a learner is measured against.
+//! Scripted players: the par that a learner is measured against.
 //!
 //! The miners see what an agent sees, observation and mask, and remember what they saw. The
 //! [oracle](oracle) looks behind the curtain. How each of them thinks is data ([`Habits`]).
@@ -18,7 +18,7 @@ use super::{AsteroidProspector, Config, EpisodeMetrics};
 use crate::env::Env as _;
 use crate::game::Action;
 
-/// A player by hand.
+/// A scripted player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bot {
     /// Cashes out at once.

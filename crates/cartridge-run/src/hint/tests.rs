@@ -1,4 +1,5 @@
 use cartridge_games::game::Turn;
+use cartridge_games::registry::games;
 
 use super::*;
 
@@ -24,20 +25,23 @@ fn exact_hints_say_how_soon() {
 }
 
 #[test]
-fn where_nobody_knows_the_hint_is_an_estimate() {
+fn where_nobody_knows_the_hint_is_the_strongest_levels() {
     let mut rng = fastrand::Rng::with_seed(1);
     let mut game = AnyGame::start("othello", &mut rng).unwrap();
     let hint = Hint::new(&game, &mut rng);
-    assert_eq!(hint.by.to_string(), "builtin:mcts:10000");
-    let Verdict::Estimate { score } = hint.verdict else { panic!("{hint:?}") };
-    assert!((0.3..0.7).contains(&score), "{hint:?}");
-    // Near the end the search proves what it says.
+    for spec in games() {
+        let start = AnyGame::start(spec.id, &mut rng).unwrap();
+        assert_eq!(Hint::new(&start, &mut rng).by, Opponent::strongest(spec.id), "{}", spec.id);
+    }
+    let Verdict::Judgement { value } = hint.verdict else { panic!("{hint:?}") };
+    assert!(value.abs() < 0.5, "{hint:?}");
+    // Near the end it has seen what it says.
     let mut last = None;
     while let Turn::Seat(_) = game.turn() {
         last = Some(Hint::new(&game, &mut rng).verdict);
         game.apply(Opponent::Random.choose(&game, &mut rng));
     }
-    assert!(!matches!(last, Some(Verdict::Estimate { .. })), "{last:?}");
+    assert!(!matches!(last, Some(Verdict::Judgement { .. })), "{last:?}");
 }
 
 /// What is promised comes true: wins in N are won with the Nth move against perfect defence.

@@ -99,4 +99,5 @@ fn levels_are_found_by_name() {
     );
     assert_eq!(Opponent::Random.strength("othello").as_deref(), Some("The weakest level."));
     assert_eq!(Opponent::Mcts { n_simulations: 7 }.strength("othello"), None);
+    assert_eq!(Opponent::levels("checkers"), []);
 }

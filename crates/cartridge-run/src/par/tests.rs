@@ -31,7 +31,7 @@ fn the_order_is_asserted() {
 
 #[test]
 fn par_is_the_same_however_it_is_spread() {
-    let par = par("AsteroidProspector-v0", 3).unwrap().unwrap();
+    let par = par("AsteroidProspector-v0", &Map::new(), 3).unwrap().unwrap();
     assert_eq!(par.players.len(), 7);
     let greedy = &par.players[3];
     let returns: Vec<f64> = (0..3)
@@ -44,7 +44,7 @@ fn par_is_the_same_however_it_is_spread() {
 
 #[test]
 fn not_every_environment_has_a_par() {
-    assert_eq!(par("CartPole-v1", 3).unwrap(), None);
-    let error = par("AsteroidProspector-v1", 3).unwrap_err().to_string();
+    assert_eq!(par("CartPole-v1", &Map::new(), 3).unwrap(), None);
+    let error = par("AsteroidProspector-v1", &Map::new(), 3).unwrap_err().to_string();
     assert!(error.contains("did you mean `AsteroidProspector-v0`?"), "{error}");
 }

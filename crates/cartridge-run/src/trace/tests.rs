@@ -1,3 +1,4 @@
+use cartridge_games::engine::EngineContext;
 use serde_json::json;
 
 use super::*;
@@ -38,6 +39,7 @@ fn random_actions_end_with_the_episode() {
         let is_end = |line: &Value| line["terminated"] == true || line["truncated"] == true;
         assert!(is_end(last) && !before.iter().any(is_end), "{id}");
         let has_mask = id != "CartPole-v1";
+        assert_eq!(last.get("legal"), has_mask.then_some(&json!([])), "{id}: nothing is legal now");
         assert!(lines.iter().all(|line| line.get("legal").is_some() == has_mask), "{id}");
         for pair in lines.windows(2).filter(|_| has_mask) {
             let legal = pair[0]["legal"].as_array().unwrap();
@@ -57,6 +59,25 @@ fn a_win_is_the_movers() {
     let rewards: Vec<&Value> = lines[1..].iter().map(|line| &line["reward"]).collect();
     assert_eq!(rewards, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     assert_eq!(lines[7]["terminated"], true);
+}
+
+/// Both doors show the end of a game from the same side, whoever moved last.
+#[test]
+fn the_end_of_a_game_is_seen_as_the_engine_sees_it() {
+    for actions in [&[0, 1, 0, 1, 0, 1, 0][..], &[6, 0, 1, 0, 1, 0, 2, 0]] {
+        let (lines, _) = run("connect4", given(&json!(actions)));
+        let engine = EngineContext::new("connect4").unwrap();
+        let mut view = engine.reset(3, b"").unwrap();
+        for action in actions {
+            let action = u32::to_le_bytes(*action);
+            view = engine.step(&view.state, &action).unwrap().view;
+        }
+        let last = lines.last().unwrap();
+        assert_eq!(last["terminated"], true);
+        let seen: Vec<f32> = serde_json::from_value(last["observation"].clone()).unwrap();
+        let bytes: Vec<u8> = seen.into_iter().flat_map(f32::to_le_bytes).collect();
+        assert_eq!(bytes, view.observation);
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@ use cartridge_games::controls::{self, Effect, Idle};
 use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
 use cartridge_games::registry;
 use cartridge_games::scene::Scene;
-use cartridge_run::config::Algorithm;
+use cartridge_run::config::{Algorithm, run_options};
 use cartridge_run::{RunError, preview};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -52,6 +53,9 @@ pub struct Environment {
     pub frames_per_second: u32,
     /// The algorithms that can learn it.
     pub algorithms: Vec<&'static str>,
+    /// The options that a run on it may have, with their defaults.
+    #[schema(value_type = Object)]
+    pub options: Map<String, Value>,
     /// The keys of a person who plays it; none where it is not played in real time.
     #[schema(required)]
     pub controls: Option<Controls>,
@@ -127,6 +131,7 @@ impl From<&'static EnvSpec> for Environment {
             max_steps: spec.max_steps,
             frames_per_second: spec.frames_per_second,
             algorithms: algorithms.map(Algorithm::id).collect(),
+            options: run_options(spec.id).expect("it is one of the environments"),
             controls: spec.controls.map(Into::into),
         }
     }
@@ -162,6 +167,9 @@ pub struct Preview {
     pub terminated: bool,
     /// Whether the episode was cut short by its time limit.
     pub truncated: bool,
+    /// What the client should know: that the id it gave is out of date.
+    #[schema(required)]
+    pub notice: Option<String>,
 }
 
 /// Who acts in a preview.
@@ -217,6 +225,7 @@ impl Preview {
                 .collect(),
             terminated,
             truncated,
+            notice: None,
         }
     }
 }
@@ -247,6 +256,7 @@ async fn preview_environment(
     Path(id): Path<String>,
     Query(query): Query<PreviewQuery>,
 ) -> Result<Json<Preview>, ApiError> {
+    let (_, notice) = registry::present_id(&id);
     let preview =
         state.ask(move |lab| lab.preview_environment(&id, query.seed)).await.map_err(|error| {
             match error {
@@ -256,7 +266,7 @@ async fn preview_environment(
                 error => error,
             }
         })?;
-    Ok(Json(Preview::new(preview, PreviewPolicy::Random)))
+    Ok(Json(Preview { notice, ..Preview::new(preview, PreviewPolicy::Random) }))
 }
 
 /// The routes of this file.

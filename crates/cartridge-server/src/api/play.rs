@@ -302,7 +302,7 @@ impl From<play::Play> for PlaySummary {
     }
 }
 
-/// What a strong player would do in your place.
+/// What perfect play, or the strongest level where nobody is perfect, would do in your place.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Hint {
     /// The position that it is about: moves so far.
@@ -321,9 +321,9 @@ pub struct Hint {
     /// In how many moves it wins, yours, or loses, your opponent's; none where nobody counted.
     #[schema(required)]
     pub in_moves: Option<u32>,
-    /// Otherwise the share of the points that is expected, 0 to 1.
+    /// Otherwise how good it looks by a rule of thumb, −1 to 1; that is no probability.
     #[schema(required)]
-    pub expected_score: Option<f32>,
+    pub judgement: Option<f32>,
     /// All of that in a sentence.
     pub text: String,
     /// How many hints you were given in this game. Asking again in the same position is no new one.
@@ -335,11 +335,11 @@ pub struct Hint {
 
 impl From<(play::Play, hint::Hint)> for Hint {
     fn from((play, hint): (play::Play, hint::Hint)) -> Self {
-        let (outcome, in_moves, expected_score) = match hint.verdict {
+        let (outcome, in_moves, judgement) = match hint.verdict {
             Verdict::Win { n_moves } => (Some(PlayResult::Win), n_moves, None),
             Verdict::Draw => (Some(PlayResult::Draw), None, None),
             Verdict::Loss { n_moves } => (Some(PlayResult::Loss), n_moves, None),
-            Verdict::Estimate { score } => (None, None, Some(score)),
+            Verdict::Judgement { value } => (None, None, Some(value)),
         };
         Self {
             ply: play.moves.len() as u32,
@@ -349,7 +349,7 @@ impl From<(play::Play, hint::Hint)> for Hint {
             by_name: hint.by.name(),
             outcome,
             in_moves,
-            expected_score,
+            judgement,
             text: hint.sentence(&play.game),
             hints: play.n_hints,
             help: play.help(),
@@ -518,7 +518,7 @@ async fn take_back(
     Ok(Json(state.ask(move |lab| lab.play_undo(&id, at.ply)).await?.into()))
 }
 
-/// Ask a strong player what it would do in your place.
+/// Ask what perfect play, or else the strongest level, would do in your place.
 #[utoipa::path(
     post,
     path = "/api/play/{id}/hint",

@@ -410,6 +410,17 @@ fn default_algorithm() -> String {
     Algorithm::Ppo.id().to_owned()
 }
 
+/// A run that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CreatedRun {
+    /// The run.
+    #[serde(flatten)]
+    pub run: Run,
+    /// What the client should know: that the id it gave is out of date.
+    #[schema(required)]
+    pub notice: Option<String>,
+}
+
 /// List runs, newest first.
 #[utoipa::path(
     get,
@@ -449,7 +460,7 @@ fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
     tag = "runs",
     request_body = NewRun,
     responses(
-        (status = 201, body = Run),
+        (status = 201, body = CreatedRun),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 422, body = Problem),
@@ -458,7 +469,8 @@ fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
 async fn start_run(
     State(state): State<AppState>,
     Body(new): Body<NewRun>,
-) -> Result<(StatusCode, Json<Run>), ApiError> {
+) -> Result<(StatusCode, Json<CreatedRun>), ApiError> {
+    let (_, notice) = registry::present_id(&new.env_id);
     let view = state
         .ask(move |lab| {
             let mut draft = Draft::new(&new.env_id, &new.algorithm)?;
@@ -475,7 +487,7 @@ async fn start_run(
         })
         .await
         .map_err(at_field)?;
-    Ok((StatusCode::CREATED, Json(view.into())))
+    Ok((StatusCode::CREATED, Json(CreatedRun { run: view.into(), notice })))
 }
 
 /// Points a problem with the configuration at the field of [`NewRun`] that it came from.

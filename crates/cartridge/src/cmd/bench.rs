@@ -43,7 +43,7 @@ struct ThroughputArgs {
     #[command(flatten)]
     options: OptionArgs,
     /// The rate to reach
-    #[arg(long, value_name = "N", default_value_t = 100_000.0)]
+    #[arg(long, value_name = "N", default_value_t = 100_000.0, value_parser = parse_rate)]
     target_steps_per_sec: f64,
     /// Exit with 1 when the target is missed
     #[arg(long)]
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn throughput(args: &ThroughputArgs) -> anyhow::Result<Exit> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let plan = Plan {
+    let mut plan = Plan {
         env: args.env.clone(),
         options: args.options.parse()?,
         envs: args.envs as usize,
@@ -93,8 +93,10 @@ fn throughput(args: &ThroughputArgs) -> anyhow::Result<Exit> {
         seconds: args.seconds,
         seed: args.seed,
     };
-    let Throughput { steps_per_sec, ticks_per_sec, phases, cpu_percent, rss_mb, episodes } =
+    let Throughput { steps_per_sec, ticks_per_sec, phases, cpu_percent, rss_mb, episodes, threads } =
         measure(&plan)?;
+    // What is reported is what ran.
+    plan.threads = threads;
     let target_met = steps_per_sec.mean >= args.target_steps_per_sec;
     if args.json {
         say_json(&Report {
@@ -124,6 +126,13 @@ fn throughput(args: &ThroughputArgs) -> anyhow::Result<Exit> {
         ));
     }
     Ok(if args.enforce_target && !target_met { Exit::Failed } else { Exit::Ok })
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
+        _ => Err("not a number of 0 or more".to_owned()),
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

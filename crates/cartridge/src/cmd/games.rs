@@ -6,10 +6,11 @@ use cartridge_run::games::env::{ActionSpace, EnvSpec};
 use cartridge_run::games::game::GameSpec;
 use cartridge_run::games::registry;
 use cartridge_run::opponent::Opponent;
+use cartridge_run::trace::refuse_options;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{parse_id, say, say_json};
+use super::{OptionArgs, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// List the board games and the environments, or show one
@@ -29,6 +30,8 @@ enum Command {
         /// Id of the game or environment
         #[arg(value_parser = parse_id)]
         id: String,
+        #[command(flatten)]
+        options: OptionArgs,
     },
 }
 
@@ -84,7 +87,7 @@ struct ShownEnv {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
-        Some(Command::Show { id }) => show(id, args.json)?,
+        Some(Command::Show { id, options }) => show(id, &options.parse()?, args.json)?,
         None => list(args.json),
     }
     Ok(Exit::Ok)
@@ -130,14 +133,15 @@ fn list(json: bool) {
     }
 }
 
-fn show(id: &str, json: bool) -> anyhow::Result<()> {
-    if registry::games().iter().any(|spec| spec.id == id) {
+fn show(id: &str, options: &Map<String, Value>, json: bool) -> anyhow::Result<()> {
+    if registry::is_game(id) {
+        refuse_options(id, options)?;
         return show_game(id, json);
     }
-    match registry::environments().iter().find(|spec| spec.id == id) {
-        Some(spec) => show_env(spec, json),
-        None => Err(RunError::from(registry::unknown_cartridge(id)).into()),
+    if !registry::environments().iter().any(|spec| spec.id == id) {
+        return Err(RunError::from(registry::unknown_cartridge(id)).into());
     }
+    show_env(id, options, json)
 }
 
 fn show_game(id: &str, json: bool) -> anyhow::Result<()> {
@@ -191,15 +195,18 @@ fn show_game(id: &str, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show_env(spec: &'static EnvSpec, json: bool) -> anyhow::Result<()> {
-    let id = spec.id;
+/// Shows the environment as it is with `given` options, which may change its actions.
+fn show_env(id: &str, given: &Map<String, Value>, json: bool) -> anyhow::Result<()> {
+    let spec = registry::make_env(id, given).map_err(RunError::from)?.spec();
     let algorithms = algorithms(spec);
+    let set: String = given.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
     let mut commands =
-        vec![format!("cartridge bench throughput --env {id} --mode env-only --seconds 5")];
+        vec![format!("cartridge bench throughput --env {id} --mode env-only --seconds 5{set}")];
     if !algorithms.is_empty() {
-        commands.insert(0, format!("cartridge train {id}"));
+        commands.insert(0, format!("cartridge train {id}{set}"));
     }
-    let options = registry::env_options(id).map_err(RunError::from)?;
+    let mut options = registry::env_options(id).map_err(RunError::from)?;
+    options.extend(given.clone());
     let shown = ShownEnv { kind: "environment", spec, options, algorithms, commands };
     if json {
         say_json(&shown);

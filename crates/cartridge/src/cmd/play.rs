@@ -14,8 +14,8 @@ use crate::exit::Exit;
 
 /// Play a board game in the terminal
 ///
-/// Moves are typed by name (`d3`, `column 4`, `top left`) or by number. `hint` asks the strongest
-/// player, `undo` takes back your last move and the answer to it, `moves` lists what can be played,
+/// Moves are typed by name (`d3`, `column 4`, `top left`) or by number. `hint` asks perfect play
+/// where it is known and else the strongest level, `undo` takes back your last move and the answer to it, `moves` lists what can be played,
 /// `quit` ends. The game is kept as a run, and can be gone on with on the play page.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -87,10 +87,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let start = super::start_game(&args.game, &mut super::rng(new.seed))?;
     say(&start.to_string());
     tell_answers(&play, start, 0);
-    let mut lines = std::io::stdin().lock().lines();
+    let mut lines = std::io::stdin().lock().split(b'\n');
     while play.outcome().is_none() {
         prompt();
         let Some(line) = lines.next().transpose()? else { break };
+        // Whatever is no text is no move either, and is asked for again.
+        let line = String::from_utf8_lossy(&line);
         // Every command asks the files, as the lab does: the game may be open in a browser too.
         match parse(&line, &play.game) {
             Input::Move(action) => {
@@ -141,7 +143,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 const HELP: &str = "
 d3, 4, top left   play a move, by its name or its number
 undo, u           take back your last move and the answer to it
-hint, h           ask a strong player
+hint, h           ask perfect play, or else the strongest level
 moves, m          list what can be played
 help, ?           show this
 quit, q           leave; the game is kept
@@ -164,9 +166,8 @@ fn tell_answers(play: &Play, mut game: AnyGame, ply: usize) {
 
 fn prompt() {
     let mut out = std::io::stdout();
-    // A reader that went away is no error.
-    _ = write!(out, "your move (undo, hint, moves, help, quit): ");
-    _ = out.flush();
+    let written = write!(out, "your move (undo, hint, moves, help, quit): ");
+    super::or_end(written.and_then(|()| out.flush()));
 }
 
 /// A legal move by its name or by its number from 1, or a word that we know.

@@ -1,5 +1,6 @@
 //! `cartridge trace`: an episode from its seed and actions, number by number.
 
+use std::io::{ErrorKind, Read as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -55,21 +56,34 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         None => args.actions.iter().map(read_actions).collect::<anyhow::Result<_>>()?,
     };
     let show: fn(&Moment) = if args.json { say_json } else { say_plainly };
-    trace(&args.id, &options, args.seed, episodes, show)?;
+    trace(&args.id, &options, args.seed, episodes, show).map_err(|error| match &error {
+        // With several files, it is said which one the action is in.
+        RunError::BadAction { episode, .. } if args.actions.len() > 1 => {
+            let file = args.actions[*episode].display().to_string();
+            anyhow::Error::from(error).context(file)
+        }
+        _ => error.into(),
+    })?;
     Ok(Exit::Ok)
 }
 
 fn read_actions(path: &PathBuf) -> anyhow::Result<Actions> {
-    let text = if path.as_os_str() == "-" {
-        std::io::read_to_string(std::io::stdin()).context("reading standard input")?
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        std::io::stdin().read_to_end(&mut bytes).context("reading standard input")?;
     } else {
-        std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?
-    };
+        bytes = match std::fs::read(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(RunError::NoActions(path.display().to_string()).into());
+            }
+            read => read.with_context(|| format!("reading {}", path.display()))?,
+        };
+    }
     let bad = |error: serde_json::Error| RunError::BadActions {
         file: path.display().to_string(),
         reason: error.to_string(),
     };
-    Ok(Actions::Given(serde_json::from_str(&text).map_err(bad)?))
+    Ok(Actions::Given(serde_json::from_slice(&bytes).map_err(bad)?))
 }
 
 fn say_plainly(moment: &Moment) {

@@ -45,6 +45,11 @@ fn unknown_words_are_usage_errors_that_name_the_nearest() {
         2,
         "error: `trainer.total_timesteps`: 12 is not between 5000 and 1000000000",
     );
+    check_refused(
+        &["train", "BipedalWalker-v3", "--set", "keep_world=true"],
+        2,
+        "error: `env.keep_world`: it is for comparing traces with Gymnasium, and no run is made with it: an episode would not follow from its seed and actions",
+    );
 }
 
 #[test]
@@ -102,6 +107,15 @@ fn games_are_listed_and_shown() {
         result(&run(folder.path(), &["games", "show", "AsteroidProspector-v0", "--json"]));
     assert_eq!(prospector["options"]["reward"], "worth");
     assert_eq!(prospector["observation_names"].as_array().unwrap().len(), 260);
+
+    // Options change what is shown, and games have none.
+    let args = ["games", "show", "LunarLander-v3", "--set", "continuous=true"];
+    insta::assert_snapshot!("games_show_continuous_lander", shown(&args));
+    check_refused(
+        &["games", "show", "connect4", "--set", "a=1"],
+        2,
+        "error: game `connect4` has no option `a`; board games have none",
+    );
 }
 
 #[test]
@@ -215,8 +229,17 @@ fn the_end_of_a_game_in_the_terminal_says_how_it_came_about() {
     assert_eq!(*run, format!("run {id}"));
 }
 
+#[test]
+fn what_is_no_text_is_asked_for_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3"];
+    let printed = typed(folder.path(), &args, b"\xff\xfe\r\ncentre\r\nquit\n");
+    assert!(printed.contains("cannot be played here. You can play: "), "{printed}");
+    assert!(printed.contains("Random mover: "), "{printed}");
+}
+
 /// Types lines into a command and returns what it printed.
-fn typed(folder: &Path, args: &[&str], lines: &str) -> String {
+fn typed(folder: &Path, args: &[&str], lines: impl AsRef<[u8]>) -> String {
     use std::io::Write as _;
     let mut child = cartridge(args)
         .current_dir(folder)
@@ -225,7 +248,7 @@ fn typed(folder: &Path, args: &[&str], lines: &str) -> String {
         .spawn()
         .unwrap();
     // It may have ended before it read everything.
-    _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+    _ = child.stdin.take().unwrap().write_all(lines.as_ref());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     text(&output.stdout)
@@ -288,7 +311,12 @@ fn par_prints_every_player_in_order() {
             "oracle"
         ]
     );
-    check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no players by hand");
+    // Under the published reward idling is best, so nothing is asserted of the order.
+    let published = ["--seeds", "2", "--set", "reward=published", "--json"];
+    let output = run(folder.path(), &[&["par", "AsteroidProspector-v0"][..], &published].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(result(&output)["options"]["reward"], "published");
+    check_refused(&["par", "CartPole-v1"], 2, "error: `CartPole-v1` has no scripted players");
 }
 
 #[test]
@@ -331,17 +359,60 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
             "no list of actions: EOF while parsing a value at line 1 column 4\nhint: it holds",
         ),
         (r#"{"actions": []}"#, "no list of actions: invalid type: map, expected a sequence"),
+        ("[0.5]", "no list of actions: an action is a whole number from 0 or a list of numbers"),
+        ("[null]", "no list of actions: an action is a whole number from 0 or a list of numbers"),
     ] {
         fs::write(&file, nonsense).unwrap();
         let output = run(folder.path(), &trace);
         assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
         assert_eq!(output.status.code(), Some(2));
     }
+    fs::write(&file, b"[0, \"\xff\"]").unwrap();
+    assert_eq!(run(folder.path(), &trace).status.code(), Some(2));
+
+    // With several files it is said which one is meant.
+    fs::write(&file, "[1]").unwrap();
+    fs::write(folder.path().join("other.json"), "[1, 2]").unwrap();
+    let output = run(folder.path(), &[&trace[..], &["--actions", "other.json"]].concat());
+    let message = "error: other.json: action 1: 2 is not one of 0 to 1\n";
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (message, Some(2)));
+    check_refused(
+        &["trace", "CartPole-v1", "--actions", "nowhere.json"],
+        3,
+        "error: there is no file `nowhere.json`",
+    );
     check_refused(
         &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
         2,
         "error: environment `CartPole-v1` has no option `sutton_barto`; its options are: `sutton_barto_reward`",
     );
+    check_refused(
+        &["trace", "connect4", "--policy", "random", "--set", "a=1"],
+        2,
+        "error: game `connect4` has no option `a`; board games have none",
+    );
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for args in [
+        &["trace", "CartPole-v1", "--policy", "random", "--json"][..],
+        &["games"],
+        &["games", "show", "connect4"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = cartridge(args).stdout(full).output().unwrap();
+        let message = "error: cannot write to standard output: No space left on device";
+        assert!(text(&output.stderr).starts_with(message), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+    }
+    // A reader that has seen enough is none.
+    let mut child = cartridge(&["trace", "Pendulum-v1", "--policy", "random", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
@@ -349,7 +420,7 @@ fn bench_measures_and_enforces_its_target() {
     let folder = tempfile::tempdir().unwrap();
     let bench = |target: &str| {
         let args = ["bench", "throughput", "--env", "CartPole-v1", "--mode", "env-only", "--envs"];
-        let more = ["8", "--threads", "1", "--seconds", "0.2", "--json", "--enforce-target"];
+        let more = ["3", "--threads", "500", "--seconds", "0.2", "--json", "--enforce-target"];
         let target = ["--target-steps-per-sec", target];
         let output = run(folder.path(), &[&args[..], &more[..], &target[..]].concat());
         (output.status.code(), result(&output))
@@ -357,12 +428,16 @@ fn bench_measures_and_enforces_its_target() {
     let (code, report) = bench("1");
     assert_eq!((code, report["target_met"].as_bool()), (Some(0), Some(true)));
     assert_eq!((&report["mode"], &report["env"]), (&"env-only".into(), &"CartPole-v1".into()));
-    assert_eq!((&report["config"]["envs"], &report["config"]["threads"]), (&8.into(), &1.into()));
+    assert_eq!((&report["config"]["envs"], &report["config"]["threads"]), (&3.into(), &3.into()));
     for key in ["steps_per_sec", "ticks_per_sec"] {
         assert!(["mean", "p50", "p95"].iter().all(|kind| report[key][kind].is_f64()), "{report}");
     }
     let (code, report) = bench("1e15");
     assert_eq!((code, report["target_met"].as_bool()), (Some(1), Some(false)));
+    let nan = ["bench", "throughput", "--env", "CartPole-v1", "--target-steps-per-sec", "nan"];
+    let output = run(folder.path(), &nan);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("not a number of 0 or more"), "{}", text(&output.stderr));
 }
 
 #[test]

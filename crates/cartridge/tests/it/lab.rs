@@ -48,6 +48,25 @@ fn the_printed_url_logs_in_once_and_another_can_be_had() {
 }
 
 #[test]
+fn a_run_by_an_old_id_says_what_has_taken_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), 0);
+    let new = |env_id: &str| json!({ "env_id": env_id, "total_timesteps": 5_000 });
+    let (status, created) = lab.post("/api/runs", &new("LunarLander-v2"));
+    assert_eq!((status, &created["env_id"]), (201, &"LunarLander-v3".into()), "{created}");
+    assert_eq!(created["notice"], "`LunarLander-v2` is out of date; this is `LunarLander-v3`");
+    let (_, other) = lab.post("/api/runs", &new("CartPole-v1"));
+    assert_eq!(other["notice"], Value::Null);
+    for run in [created, other] {
+        let id = run["id"].as_str().unwrap();
+        lab.post(&format!("/api/runs/{id}/stop"), &json!({}));
+        lab.wait_for_run(id, "the run to end", |run| {
+            run["state"] == "terminated" || run["state"] == "succeeded"
+        });
+    }
+}
+
+#[test]
 fn a_run_is_watched_live_and_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let lab = LabProcess::start(folder.path(), 0);

@@ -219,7 +219,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask a strong player what it would do in your place. */
+        /** Ask what perfect play, or else the strongest level, would do in your place. */
         post: operations["give_hint"];
         delete?: never;
         options?: never;
@@ -511,6 +511,11 @@ export interface components {
             /** @description What the keys do. */
             keys: components["schemas"]["Control"][];
         };
+        /** @description A run that was made. */
+        CreatedRun: components["schemas"]["Run"] & {
+            /** @description What the client should know: that the id it gave is out of date. */
+            notice: string | null;
+        };
         /** @description What a key does while it is held. */
         Effect: {
             /** @description Takes this action of a list. Of several keys the one that was pressed last counts. */
@@ -582,6 +587,8 @@ export interface components {
             obs_space_dims: number[];
             /** @description What each number of an observation is. */
             observation_names: string[];
+            /** @description The options that a run on it may have, with their defaults. */
+            options: Record<string, never>;
             /**
              * Format: double
              * @description The mean return that counts as solved.
@@ -793,7 +800,7 @@ export interface components {
             /** @description Always `ok`; a lab that is not does not answer. */
             status: string;
         };
-        /** @description What a strong player would do in your place. */
+        /** @description What perfect play, or the strongest level where nobody is perfect, would do in your place. */
         Hint: {
             /** @description What to play. */
             action: number;
@@ -801,11 +808,6 @@ export interface components {
             by: string;
             /** @description Who says so, for people. */
             by_name: string;
-            /**
-             * Format: float
-             * @description Otherwise the share of the points that is expected, 0 to 1.
-             */
-            expected_score: number | null;
             /** @description The help that you took, in words. */
             help: string | null;
             /**
@@ -818,6 +820,11 @@ export interface components {
              * @description In how many moves it wins, yours, or loses, your opponent's; none where nobody counted.
              */
             in_moves: number | null;
+            /**
+             * Format: float
+             * @description Otherwise how good it looks by a rule of thumb, −1 to 1; that is no probability.
+             */
+            judgement: number | null;
             /** @description The action for people. */
             name: string;
             outcome: components["schemas"]["PlayResult"] | null;
@@ -1279,6 +1286,8 @@ export interface components {
             frames_per_second: number;
             /** @description Steps that were taken. */
             length: number;
+            /** @description What the client should know: that the id it gave is out of date. */
+            notice: string | null;
             /** @description Who acts. */
             policy: components["schemas"]["PreviewPolicy"];
             /**
@@ -2351,7 +2360,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["CreatedRun"];
                 };
             };
             400: {
