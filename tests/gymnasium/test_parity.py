@@ -47,6 +47,13 @@ def land(env: gymnasium.Env, seen: np.ndarray, _: np.random.Generator) -> Any:
     return int(action) if np.ndim(action) == 0 else np.asarray(action, np.float32)
 
 
+def hover(env: gymnasium.Env, seen: np.ndarray, rng: np.random.Generator) -> Any:
+    """The pilot, who takes the ground to be higher than it is, until time is up."""
+    higher = seen.copy()
+    higher[1] -= 0.8
+    return land(env, higher, rng)
+
+
 def walk(env: gymnasium.Env, seen: np.ndarray, _: np.random.Generator) -> np.ndarray:
     """Gymnasium's own gait, begun anew with every episode."""
     if env.get_wrapper_attr("_elapsed_steps") == 0:
@@ -64,6 +71,8 @@ class Case:
     min_steps: int = 10_000
     n_episodes: int = 4
     """In one environment: the first is reset with a seed, the others carry the generator on."""
+    reaches_limit: bool = False
+    """Whether some episode must end by its time limit."""
 
     def __str__(self) -> str:
         options = "".join(f"-{key}={value}" for key, value in (self.options | self.ours).items())
@@ -91,6 +100,7 @@ CASES = [
     Case("LunarLander-v3", land, {"continuous": True}, min_steps=30_000),
     Case("LunarLander-v3", options={"enable_wind": True}, min_steps=20_000),
     Case("LunarLander-v3", land, {"enable_wind": True, "gravity": -7.5, "wind_power": 19.0}),
+    Case("LunarLander-v3", hover, n_episodes=2, min_steps=4_000, reaches_limit=True),
     # A new world for every episode, as training has it; and one that is used again.
     Case("BipedalWalker-v3", n_episodes=1, min_steps=20_000),
     Case("BipedalWalker-v3", ours={"keep_world": True}, min_steps=20_000),
@@ -159,9 +169,10 @@ def first_difference(episodes: list[Episode], lines: list[dict[str, Any]]) -> di
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_equals_gymnasium(case: Case, tmp_path: Path) -> None:
     rng = np.random.default_rng([RUN_SEED, *str(case).encode()])
-    n_steps = 0
+    n_steps = n_truncated = 0
     while n_steps < case.min_steps:
-        seed = int(rng.integers(2**31))
+        # Now and then one of two words.
+        seed = int(rng.integers(2**63 if rng.random() < 0.25 else 2**31))
         env = gymnasium.make(case.env_id, **case.options)
         seeds = [seed] + [None] * (case.n_episodes - 1)
         episodes = [play(case, env, reset_seed, rng) for reset_seed in seeds]
@@ -175,6 +186,8 @@ def test_equals_gymnasium(case: Case, tmp_path: Path) -> None:
             bundle.write_text(json.dumps(facts | difference | {"actions": actions}))
             pytest.fail(f"PARITY_SEED={RUN_SEED}: differs at {difference}; see {bundle}")
         n_steps += sum(len(episode.actions) for episode in episodes)
+        n_truncated += sum(episode.outcomes[-1][2] for episode in episodes)
+    assert n_truncated > 0 or not case.reaches_limit, "no episode reached its time limit"
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:

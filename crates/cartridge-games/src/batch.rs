@@ -87,7 +87,8 @@ impl EnvBatch {
     /// If there are none, or they are of different kinds.
     pub fn new(envs: Vec<Box<dyn Env>>, seed_base: u64, stream: Stream) -> Self {
         let spec = envs.first().expect("a batch has lanes").spec();
-        assert!(envs.iter().all(|env| env.spec().id == spec.id), "a batch is of one kind");
+        // Not by their ids: with other options the same id has other actions.
+        assert!(envs.iter().all(|env| env.spec() == spec), "a batch is of one kind");
         let lane = |(number, env): (usize, Box<dyn Env>)| Lane {
             env,
             number: number as u32,

@@ -143,7 +143,7 @@ impl Config {
     pub fn check(&self) -> Result<(), String> {
         let Self { gravity, wind_power, turbulence_power, .. } = *self;
         if !(-12.0 < gravity && gravity < 0.0) {
-            return Err(format!("`gravity` is {gravity}, but must be between -12 and 0"));
+            return Err(format!("`gravity` is {gravity}, but must be above -12 and below 0"));
         }
         if !wind_power.is_finite() || !turbulence_power.is_finite() {
             return Err("`wind_power` and `turbulence_power` must be finite".to_owned());

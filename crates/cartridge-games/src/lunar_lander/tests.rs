@@ -48,7 +48,7 @@ fn gravity_is_checked() {
     assert_eq!(check(-1.6), Ok(()));
     for gravity in [-12.0, 0.0, 3.0, f64::NAN] {
         let reason = check(gravity).expect_err("out of range");
-        assert_eq!(reason, format!("`gravity` is {gravity}, but must be between -12 and 0"));
+        assert_eq!(reason, format!("`gravity` is {gravity}, but must be above -12 and below 0"));
     }
 }
 

@@ -115,8 +115,8 @@ fn values_of_options_are_checked() {
     check_env_error(
         "LunarLander-v3",
         json!({ "gravity": -12.5 }),
-        "bad options for environment `LunarLander-v3`: `gravity` is -12.5, but must be between \
-         -12 and 0",
+        "bad options for environment `LunarLander-v3`: `gravity` is -12.5, but must be above \
+         -12 and below 0",
     );
 }
 
