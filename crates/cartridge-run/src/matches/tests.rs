@@ -53,6 +53,10 @@ fn equals_are_equal() {
 #[test]
 fn certainty_takes_games() {
     let [low, high] = interval(&[1.0; 5]);
+    for n_pairs in 1..200 {
+        assert_eq!(interval(&vec![1.0; n_pairs])[1], 1.0, "1 reads as 1");
+        assert_eq!(interval(&vec![0.0; n_pairs])[0], 0.0, "0 reads as 0");
+    }
     assert!((low - 10.0 / (10.0 + 1.96 * 1.96)).abs() < 1e-9, "{low}");
     assert_eq!(elo(high), None);
     assert!((elo(0.75).unwrap() - 190.848).abs() < 0.001);
