@@ -385,11 +385,7 @@ impl Env for BipedalWalker {
     }
 
     fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
-        self.begin_step(action);
-        if let Some(island) = self.island() {
-            island.solve();
-        }
-        self.end_step(observation)
+        self.step_alone(action, observation)
     }
 
     fn mechanism(&mut self) -> Option<&mut dyn Mechanism> {

@@ -57,7 +57,7 @@ pub trait Env: Debug + Send {
 }
 
 /// An environment whose step is three parts: [`Self::begin_step`], then [`Self::island`] is
-/// solved, then [`Self::end_step`]. [`Env::step`] does all three; a batch solves the islands of
+/// solved, then [`Self::end_step`]. [`Self::step_alone`] does all three; a batch solves the islands of
 /// many environments at once, which gives the same bits and is much faster.
 pub trait Mechanism {
     /// Takes one action, up to where the island is to be solved.
@@ -68,6 +68,15 @@ pub trait Mechanism {
 
     /// Ends the step and writes what is seen next into `observation`.
     fn end_step(&mut self, observation: &mut [f32]) -> Step;
+
+    /// All of it: what [`Env::step`] does.
+    fn step_alone(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        self.begin_step(action);
+        if let Some(island) = self.island() {
+            island.solve();
+        }
+        self.end_step(observation)
+    }
 }
 
 /// The outcome of one action.

@@ -86,14 +86,20 @@ impl Config {
 #[derive(Clone, Debug)]
 pub struct MountainCar {
     config: Config,
+    car: Car,
+}
+
+/// A car in a valley: what both environments with one have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Car {
     rng: NumpyRng,
-    state: State,
-    n_steps: u32,
+    pub(crate) state: State,
+    pub(crate) n_steps: u32,
     is_over: bool,
 }
 
 /// Position and speed.
-type State = [f64; 2];
+pub(crate) type State = [f64; 2];
 
 /// Where the valley begins and ends.
 pub(crate) const ENDS: [f64; 2] = [-1.2, 0.6];
@@ -101,7 +107,7 @@ pub(crate) const SPEED_LIMIT: f64 = 0.07;
 /// How strongly the slope pulls.
 pub(crate) const GRAVITY: f64 = 0.0025;
 /// Where an episode may start.
-pub(crate) const START: [f64; 2] = [-0.6, -0.4];
+const START: [f64; 2] = [-0.6, -0.4];
 /// How strongly an action pushes.
 const FORCE: f64 = 0.001;
 /// Where the flag stands.
@@ -110,7 +116,52 @@ const GOAL: f64 = 0.5;
 impl MountainCar {
     /// An environment that waits for its first reset.
     pub fn new(config: Config) -> Self {
-        Self { config, rng: NumpyRng::new(0), state: [0.0; 2], n_steps: 0, is_over: true }
+        Self { config, car: Car::new() }
+    }
+}
+
+impl Car {
+    /// A car that waits for its first reset.
+    pub(crate) fn new() -> Self {
+        Self { rng: NumpyRng::new(0), state: [0.0; 2], n_steps: 0, is_over: true }
+    }
+
+    /// What [`Env::reset`] does.
+    pub(crate) fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
+        if let Some(seed) = seed {
+            self.rng = NumpyRng::new(seed);
+        }
+        let [low, high] = START;
+        self.state = [self.rng.uniform(low, high), 0.0];
+        self.n_steps = 0;
+        self.is_over = false;
+        self.observe(observation);
+    }
+
+    /// Where the car is before its next step.
+    ///
+    /// # Panics
+    ///
+    /// If the episode has ended.
+    pub(crate) fn begin_step(&self) -> State {
+        assert!(!self.is_over, "the episode has ended; reset first");
+        self.state
+    }
+
+    /// Moves it to where it is after the step.
+    pub(crate) fn end_step(
+        &mut self,
+        state: State,
+        (reward, terminated): (f64, bool),
+        max_steps: u32,
+        observation: &mut [f32],
+    ) -> Step {
+        self.state = state;
+        self.n_steps += 1;
+        self.observe(observation);
+        let truncated = self.n_steps == max_steps;
+        self.is_over = terminated || truncated;
+        Step { reward, terminated, truncated, ticks: 1, is_invalid: false }
     }
 
     fn observe(&self, observation: &mut [f32]) {
@@ -124,37 +175,25 @@ impl Env for MountainCar {
     }
 
     fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
-        if let Some(seed) = seed {
-            self.rng = NumpyRng::new(seed);
-        }
-        let [low, high] = START;
-        self.state = [self.rng.uniform(low, high), 0.0];
-        self.n_steps = 0;
-        self.is_over = false;
-        self.observe(observation);
+        self.car.reset(seed, observation);
     }
 
     fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
-        assert!(!self.is_over, "the episode has ended; reset first");
+        let state = self.car.begin_step();
         let direction = match action.index() {
             0 => -1.0,
             1 => 0.0,
             2 => 1.0,
             other => panic!("action {other} is not 0, 1 or 2"),
         };
-        self.state = advance(self.state, direction * FORCE);
-        self.n_steps += 1;
-        self.observe(observation);
-
-        let [position, speed] = self.state;
+        let state = advance(state, direction * FORCE);
+        let [position, speed] = state;
         let terminated = position >= GOAL && speed >= self.config.goal_velocity;
-        let truncated = self.n_steps == SPEC.max_steps;
-        self.is_over = terminated || truncated;
-        Step { reward: -1.0, terminated, truncated, ticks: 1, is_invalid: false }
+        self.car.end_step(state, (-1.0, terminated), SPEC.max_steps, observation)
     }
 
     fn scene(&self) -> Scene {
-        let [position, _] = self.state;
+        let [position, _] = self.car.state;
         scene::draw(position, GOAL)
     }
 }

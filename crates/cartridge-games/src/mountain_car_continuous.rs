@@ -37,13 +37,13 @@
 //! Moore 1990, "Efficient memory-based learning for robot control", with the throttle of
 //! de Broissia and Sigaud.
 
-use serde::{Deserialize, Serialize};
-
 use crate::controls::{Controls, Effect, Idle, control};
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
-use crate::mountain_car::{self, ENDS, GRAVITY, SPEED_LIMIT, START};
-use crate::numpy_random::NumpyRng;
+use crate::mountain_car::{self, Car, ENDS, GRAVITY, SPEED_LIMIT, State};
 use crate::scene::Scene;
+
+/// Options of the environment, which are those of the other car.
+pub use crate::mountain_car::Config;
 
 /// Facts of the environment.
 pub static SPEC: EnvSpec = EnvSpec {
@@ -69,31 +69,12 @@ pub static SPEC: EnvSpec = EnvSpec {
     }),
 };
 
-/// Options of the environment, under Gymnasium's names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// The least speed with which the flag counts as reached.
-    pub goal_velocity: f64,
-}
-
-impl Config {
-    /// The names of the options.
-    pub const OPTIONS: &'static [&'static str] = &["goal_velocity"];
-}
-
 /// A car with a throttle, in a valley.
 #[derive(Clone, Debug)]
 pub struct MountainCarContinuous {
     config: Config,
-    rng: NumpyRng,
-    state: State,
-    n_steps: u32,
-    is_over: bool,
+    car: Car,
 }
-
-/// Position and speed.
-type State = [f64; 2];
 
 /// How strongly full throttle pushes.
 const POWER: f64 = 0.0015;
@@ -103,11 +84,7 @@ const GOAL: f64 = 0.45;
 impl MountainCarContinuous {
     /// An environment that waits for its first reset.
     pub fn new(config: Config) -> Self {
-        Self { config, rng: NumpyRng::new(0), state: [0.0; 2], n_steps: 0, is_over: true }
-    }
-
-    fn observe(&self, observation: &mut [f32]) {
-        observation.copy_from_slice(&self.state.map(|x| x as f32));
+        Self { config, car: Car::new() }
     }
 }
 
@@ -117,37 +94,23 @@ impl Env for MountainCarContinuous {
     }
 
     fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
-        if let Some(seed) = seed {
-            self.rng = NumpyRng::new(seed);
-        }
-        let [low, high] = START;
-        self.state = [self.rng.uniform(low, high), 0.0];
-        self.n_steps = 0;
-        self.is_over = false;
-        self.observe(observation);
+        self.car.reset(seed, observation);
     }
 
     fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
-        assert!(!self.is_over, "the episode has ended; reset first");
+        let state = self.car.begin_step();
         let numbers = action.numbers();
         let &[throttle] = numbers else { panic!("{numbers:?} is not one number") };
-        let precision = if self.n_steps == 0 { Precision::Double } else { Precision::Single };
-        let (state, terminated) =
-            advance(self.state, throttle, self.config.goal_velocity, precision);
-        self.state = state.map(single);
-        self.n_steps += 1;
-        self.observe(observation);
-
-        let truncated = self.n_steps == SPEC.max_steps;
-        self.is_over = terminated || truncated;
+        let precision = if self.car.n_steps == 0 { Precision::Double } else { Precision::Single };
+        let (state, terminated) = advance(state, throttle, self.config.goal_velocity, precision);
         let prize = if terminated { 100.0 } else { 0.0 };
         let throttle = f64::from(throttle);
         let reward = prize - throttle * throttle * 0.1;
-        Step { reward, terminated, truncated, ticks: 1, is_invalid: false }
+        self.car.end_step(state.map(single), (reward, terminated), SPEC.max_steps, observation)
     }
 
     fn scene(&self) -> Scene {
-        let [position, _] = self.state;
+        let [position, _] = self.car.state;
         mountain_car::scene::draw(position, GOAL)
     }
 }

@@ -21,7 +21,7 @@ fn the_flag_may_ask_for_speed() {
     let reaches = |goal_velocity: f64| {
         let mut env = MountainCar::new(Config { goal_velocity });
         env.reset(Some(0), &mut [0.0; 2]);
-        env.state = [0.48, 0.03];
+        env.car.state = [0.48, 0.03];
         env.step(Action(2).into(), &mut [0.0; 2]).terminated
     };
     assert_eq!([0.0, 0.03, 0.04].map(reaches), [true, true, false]);

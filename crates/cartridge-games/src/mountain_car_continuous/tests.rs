@@ -19,7 +19,7 @@ fn the_flag_may_ask_for_speed() {
     let reaches = |goal_velocity: f64| {
         let mut env = MountainCarContinuous::new(Config { goal_velocity });
         env.reset(Some(0), &mut [0.0; 2]);
-        env.state = [0.43, 0.03];
+        env.car.state = [0.43, 0.03];
         env.step(EnvAction::Continuous(&[1.0]), &mut [0.0; 2]).terminated
     };
     assert_eq!([0.0, 0.03, 0.04].map(reaches), [true, true, false]);

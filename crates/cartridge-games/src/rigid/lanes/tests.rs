@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::rigid::body::BodySpec;
+use crate::rigid::island::BodyState;
 use crate::rigid::shape::{Edge, GroundShape, Polygon};
 use crate::rigid::{JointSpec, World};
 
