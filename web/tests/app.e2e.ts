@@ -338,6 +338,24 @@ describe.each(SIZES)('playing at $name', (size) => {
     expect(complaints.take()).toEqual([]);
   });
 
+  test('Othello by clicks: what is legal is offered, and discs turn', async () => {
+    await page.goto(`${lab.origin}/play`);
+    await page.locator('label', { hasText: 'Othello' }).click();
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
+    const open = page.locator('.board button[aria-disabled="false"]');
+    expect(await open.count()).toBe(4);
+    await open.first().click();
+    await expect.poll(() => moves(page)).toBeGreaterThanOrEqual(2);
+    await page.getByRole('button', { name: 'Hint' }).click();
+    await page.locator('.board button.hint').click();
+    await expect.poll(() => moves(page)).toBeGreaterThanOrEqual(4);
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await expect.poll(() => moves(page)).toBe(2);
+    expect(complaints.take()).toEqual([]);
+  });
+
   test('a level, a hint and a take-back by keys, and the result says so', async () => {
     await page.goto(`${lab.origin}/play`);
     await page.locator('label', { hasText: 'Connect 4' }).click();
