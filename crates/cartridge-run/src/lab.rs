@@ -352,7 +352,7 @@ impl Lab {
     /// Asks a run to save a checkpoint and end.
     pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
         let view = self.run(id)?;
-        if view.run.manifest.kind != RunKind::Train {
+        if !matches!(view.run.manifest.kind, RunKind::Train | RunKind::External) {
             // Neither a person's game nor an evaluation has a trainer that could be asked.
             return Err(StoreError::NoSuchRun(id.to_string()).into());
         }
@@ -385,7 +385,8 @@ impl Lab {
 
     /// Trainings and evaluations, newest first; games of people are asked for by [`Self::plays`].
     pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
-        let runs = self.read(|index| index.runs(&[RunKind::Train, RunKind::Eval], limit, after))?;
+        let kinds = [RunKind::Train, RunKind::Eval, RunKind::External];
+        let runs = self.read(|index| index.runs(&kinds, limit, after))?;
         Ok(runs.into_iter().map(|run| self.view(run)).collect())
     }
 

@@ -6,6 +6,7 @@
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * [`worker`]: the native trainer process.
+//! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
@@ -27,6 +28,7 @@ pub mod config;
 pub mod control;
 pub mod error;
 pub mod evaluation;
+pub mod foreign;
 pub mod hint;
 pub mod human;
 pub mod lab;
@@ -36,6 +38,7 @@ pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
+pub mod protocol;
 pub mod secret;
 pub mod supervisor;
 pub mod throughput;

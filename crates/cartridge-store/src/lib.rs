@@ -28,8 +28,9 @@ pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, SeriesPoints};
 pub use crate::records::{
-    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord, Level,
-    Manifest, MatchResult, MetricLine, Played, RunKind, SupervisorEvent, SupervisorLine,
+    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord,
+    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played, RunKind,
+    SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{
-    Command, ControlLine, DoneReason, Evaluation, Event, EventLine, MatchResult, MetricLine,
-    SupervisorEvent, SupervisorLine,
+    Command, ControlLine, DoneReason, Evaluation, Event, EventLine, GpuSample, LineCounts,
+    MatchResult, MetricLine, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 
 /// Where a run is in its life.
@@ -111,6 +111,14 @@ pub struct RunStatus {
     pub cpu_percent: Option<f64>,
     /// Memory of the trainer.
     pub rss_bytes: Option<u64>,
+    /// What the trainer uses of the GPUs.
+    pub gpu: Option<GpuSample>,
+    /// The lines of a foreign trainer so far.
+    pub lines: Option<LineCounts>,
+    /// What a foreign trainer said of itself.
+    pub trainer: Option<TrainerConfig>,
+    /// Why its supervisor ended it, unless it was asked to.
+    pub end_reason: Option<String>,
     /// When the trainer started.
     pub started_at: Option<f64>,
     /// When it ended.
@@ -196,7 +204,7 @@ impl RunStatus {
             Event::TrainingStarted { .. } => self.is_at_work = true,
             Event::CheckpointSaved { step, weights_sha256, .. } => {
                 self.checkpoint_step = Some(*step);
-                self.weights_sha256 = Some(weights_sha256.clone());
+                self.weights_sha256 = Some(weights_sha256.clone()).filter(|hash| !hash.is_empty());
             }
             Event::EvaluationStarted { .. } | Event::MatchStarted { .. } => {
                 self.is_at_work = true;
@@ -214,6 +222,7 @@ impl RunStatus {
                 }
                 self.latest_eval = Some(evaluation.clone());
             }
+            Event::Configured(config) => self.trainer = Some(config.clone()),
             Event::Error { message } => self.error = Some(message.clone()),
             Event::Done { reason, step, weights_sha256, .. } => {
                 self.done = Some(*reason);
@@ -223,6 +232,7 @@ impl RunStatus {
                 }
             }
             Event::EnvironmentInitialized { .. }
+            | Event::ArtifactsNamed { .. }
             | Event::ControlAck { .. }
             | Event::Warning { .. }
             | Event::Move { .. }
@@ -260,13 +270,19 @@ impl RunStatus {
                 self.attempt = line.attempt;
                 self.started_at = Some(line.t);
             }
-            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes } => {
+            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu, lines } => {
                 self.cpu_percent = *cpu_percent;
                 self.rss_bytes = *rss_bytes;
+                self.gpu = *gpu;
+                self.lines.clone_from(lines);
             }
             SupervisorEvent::ControlRefused { line, .. } => _ = self.refused.insert(*line),
-            SupervisorEvent::Exited { code, signal, forced, log } => {
+            SupervisorEvent::Exited { code, signal, forced, log, reason, lines } => {
                 self.ended_at = Some(line.t);
+                self.end_reason.clone_from(reason);
+                if lines.is_some() {
+                    self.lines.clone_from(lines);
+                }
                 let log = log.clone();
                 self.exit = Some(Exit { code: *code, signal: *signal, forced: *forced, log });
             }

@@ -3,11 +3,15 @@
 pub(crate) mod bench;
 pub(crate) mod engine;
 pub(crate) mod eval;
+pub(crate) mod exec;
 pub(crate) mod games;
+pub(crate) mod guard;
 pub(crate) mod match_players;
 pub(crate) mod par;
 pub(crate) mod play;
+pub(crate) mod protocol;
 pub(crate) mod runs;
+pub(crate) mod start_trainer;
 pub(crate) mod stop;
 pub(crate) mod supervise;
 pub(crate) mod trace;

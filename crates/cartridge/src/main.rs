@@ -25,6 +25,7 @@ struct Cli {
 enum Command {
     Up(cmd::up::Args),
     Train(cmd::train::Args),
+    Exec(cmd::exec::Args),
     Eval(cmd::eval::Args),
     Par(cmd::par::Args),
     Bench(cmd::bench::Args),
@@ -35,15 +36,19 @@ enum Command {
     Play(cmd::play::Args),
     Runs(cmd::runs::Args),
     Stop(cmd::stop::Args),
+    Protocol(cmd::protocol::Args),
     Url(cmd::url::Args),
     Supervise(cmd::supervise::Args),
     Worker(cmd::worker::Args),
+    StartTrainer(cmd::start_trainer::Args),
+    Guard(cmd::guard::Args),
 }
 
 fn main() -> Exit {
     let outcome = match Cli::parse().command {
         Command::Up(args) => cmd::up::run(&args),
         Command::Train(args) => cmd::train::run(&args),
+        Command::Exec(args) => cmd::exec::run(&args),
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Par(args) => cmd::par::run(&args),
         Command::Bench(args) => cmd::bench::run(&args),
@@ -54,9 +59,12 @@ fn main() -> Exit {
         Command::Play(args) => cmd::play::run(&args),
         Command::Runs(args) => cmd::runs::run(&args),
         Command::Stop(args) => cmd::stop::run(&args),
+        Command::Protocol(args) => cmd::protocol::run(&args),
         Command::Url(args) => cmd::url::run(&args),
         Command::Supervise(args) => cmd::supervise::run(&args),
         Command::Worker(args) => cmd::worker::run(&args),
+        Command::StartTrainer(args) => cmd::start_trainer::run(&args),
+        Command::Guard(args) => cmd::guard::run(&args),
     };
     outcome.unwrap_or_else(|error| exit::report(&error))
 }

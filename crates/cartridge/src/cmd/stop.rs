@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 pub(crate) fn stop(data: &DataDir, id: &RunId) -> anyhow::Result<()> {
     let dir = data.run(id);
     let manifest = dir.manifest().map_err(RunError::from)?;
-    if manifest.kind != RunKind::Train {
+    if !matches!(manifest.kind, RunKind::Train | RunKind::External) {
         return Err(RunError::from(StoreError::NoSuchRun(id.to_string())).into());
     }
     let mut follower = Follower::default();
