@@ -121,6 +121,18 @@ pub enum Event {
         /// Environment steps so far.
         step: u64,
     },
+    /// The trainer was started again and goes on from a checkpoint. What earlier attempts wrote
+    /// beyond `row` and `episode` is superseded.
+    Restored {
+        /// Folder of the checkpoint below `checkpoints/`; empty for the very beginning.
+        checkpoint: String,
+        /// Environment steps of the checkpoint.
+        step: u64,
+        /// The last metric row that belongs to it.
+        row: u64,
+        /// The last episode that belongs to it.
+        episode: u64,
+    },
     /// Something that a person should know.
     Warning {
         /// In a sentence.
@@ -233,6 +245,7 @@ impl Event {
             Self::CheckpointSaved { step, .. }
             | Self::EvaluationStarted { step, .. }
             | Self::ControlAck { step, .. }
+            | Self::Restored { step, .. }
             | Self::Done { step, .. } => Some(*step),
             Self::EvaluationComplete(evaluation) => Some(evaluation.step),
             _ => None,
@@ -262,6 +275,12 @@ impl Event {
             }
             Self::ControlAck { command: Command::Stop, step, .. } => {
                 format!("Stop took effect at step {}", grouped(*step))
+            }
+            Self::Restored { checkpoint, .. } if checkpoint.is_empty() => {
+                "Started again from the beginning".to_owned()
+            }
+            Self::Restored { step, .. } => {
+                format!("Started again from the checkpoint at step {}", grouped(*step))
             }
             Self::Warning { message } | Self::Error { message } => message.clone(),
             Self::MatchStarted { games } => format!("Match started: {games} games"),

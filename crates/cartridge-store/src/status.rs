@@ -214,6 +214,11 @@ impl RunStatus {
                 }
                 self.latest_eval = Some(evaluation.clone());
             }
+            Event::Restored { checkpoint, step, episode, .. } => {
+                self.step = *step;
+                self.episodes = *episode;
+                self.checkpoint_step = Some(*step).filter(|_| !checkpoint.is_empty());
+            }
             Event::Error { message } => self.error = Some(message.clone()),
             Event::Done { reason, step, weights_sha256, .. } => {
                 self.done = Some(*reason);
@@ -238,16 +243,21 @@ impl RunStatus {
         self.step = self.step.max(line.step);
         self.episodes =
             line.episodes.episode.last().copied().unwrap_or(self.episodes).max(self.episodes);
-        for (name, slot) in [
-            ("time/fps", &mut self.steps_per_sec),
-            ("rollout/ep_rew_mean", &mut self.mean_reward),
-            ("rollout/ep_len_mean", &mut self.mean_length),
-            ("train/loss", &mut self.loss),
-        ] {
+        for (name, slot) in self.newest_values() {
             if let Some(value) = line.values.get(name) {
                 *slot = *value;
             }
         }
+    }
+
+    /// The metrics whose newest value belongs to the status, by name.
+    pub(crate) fn newest_values(&mut self) -> [(&'static str, &mut Option<f64>); 4] {
+        [
+            ("time/fps", &mut self.steps_per_sec),
+            ("rollout/ep_rew_mean", &mut self.mean_reward),
+            ("rollout/ep_len_mean", &mut self.mean_length),
+            ("train/loss", &mut self.loss),
+        ]
     }
 
     /// Takes in a line of `supervisor.jsonl`.

@@ -7,6 +7,7 @@ pub(crate) mod games;
 pub(crate) mod match_players;
 pub(crate) mod par;
 pub(crate) mod play;
+pub(crate) mod reindex;
 pub(crate) mod runs;
 pub(crate) mod stop;
 pub(crate) mod supervise;

@@ -190,10 +190,14 @@ fn an_index_that_is_damaged_inside_is_made_anew() {
         scribble(&data.index_path(), 4096 * first_page);
         let lab = open(&data).unwrap();
         // A question may meet the damage first; the tick after it has mended it.
-        _ = (lab.runs(9, None), lab.series(&id, &[], 9), lab.feed_after(0, 99));
+        _ = (lab.runs(9, None), lab.series(&id, &[], 9, (0, u64::MAX)), lab.feed_after(0, 99));
         lab.tick().unwrap();
         assert_eq!(lab.runs(9, None).unwrap()[0].run.manifest.id, id, "from page {first_page} on");
-        assert_eq!(lab.series(&id, &[], 9).unwrap().0, 1, "from page {first_page} on");
+        assert_eq!(
+            lab.series(&id, &[], 9, (0, u64::MAX)).unwrap().0,
+            1,
+            "from page {first_page} on"
+        );
     }
 }
 

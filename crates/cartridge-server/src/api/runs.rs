@@ -378,6 +378,40 @@ struct PageQuery {
     limit: usize,
     /// Where the page begins: `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Only of these kinds, separated by commas; without it, all but the games of people.
+    #[param(example = "train,eval")]
+    kind: Option<String>,
+    /// Only in these states, separated by commas.
+    #[param(example = "running,lost")]
+    state: Option<String>,
+    /// Only of this environment or game.
+    env: Option<String>,
+    /// Only with this in their name, id or environment; case does not matter.
+    q: Option<String>,
+}
+
+impl PageQuery {
+    fn filter(&self) -> Result<store::RunFilter, ApiError> {
+        let mut filter = store::RunFilter::listed();
+        if let Some(kinds) = &self.kind {
+            filter.kinds = parse_words("kind", kinds)?;
+        }
+        if let Some(states) = &self.state {
+            filter.states = parse_words("state", states)?;
+        }
+        filter.env_id = self.env.clone().filter(|id| !id.is_empty());
+        filter.text = self.q.clone().filter(|text| !text.is_empty());
+        Ok(filter)
+    }
+}
+
+/// Words as files and answers have them, separated by commas.
+fn parse_words<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<Vec<T>, ApiError> {
+    let parse = |word: &str| {
+        serde_json::from_value(Value::from(word))
+            .map_err(|error| ApiError::Malformed(format!("`{name}`: {error}")))
+    };
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(parse).collect()
 }
 
 fn default_page() -> usize {
@@ -435,8 +469,9 @@ async fn list_runs(
 ) -> Result<Json<RunPage>, ApiError> {
     let limit = query.limit.clamp(1, 500);
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let filter = query.filter()?;
     // One more than asked for tells whether there is a next page.
-    let mut views = state.ask(move |lab| lab.runs(limit + 1, after.as_ref())).await?;
+    let mut views = state.ask(move |lab| lab.find_runs(&filter, limit + 1, after.as_ref())).await?;
     let more = views.len() > limit;
     views.truncate(limit);
     let next_cursor = views.last().filter(|_| more).map(|RunView { run, .. }| {
