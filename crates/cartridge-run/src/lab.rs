@@ -20,13 +20,12 @@ use cartridge_store::{
 use serde_json::Map;
 
 use crate::checkpoint::{self, Alias};
-use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::preview::{Preview, preview};
 use crate::supervisor::HEARTBEAT;
-use crate::{control, secret};
+use crate::{secret, steer};
 
 /// A supervisor that has been silent for two heartbeats is lost.
 const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
@@ -61,8 +60,6 @@ const READERS: usize = 4;
 pub struct Lab {
     pub(crate) data: DataDir,
     pub(crate) launcher: Launcher,
-    /// Signs control lines.
-    key: String,
     /// The one connection that writes the index.
     writer: Mutex<Index>,
     /// Answer queries; with WAL they do not wait for the writer.
@@ -172,14 +169,14 @@ impl Lab {
     /// Opens the lab over a data folder; fails when another lab is at work there.
     pub fn open(data: DataDir, launcher: Launcher) -> Result<Self> {
         let lock = lock_data(&data)?;
-        let key = secret::control_key(&data)?;
+        // Made now, so that nobody finds out later that it cannot be.
+        secret::control_key(&data)?;
         let writer = Mutex::new(Index::open(&data)?);
         let lab = Self {
             writer,
             readers: open_readers(&data)?,
             data,
             launcher,
-            key,
             is_damaged: AtomicBool::new(false),
             is_behind: AtomicBool::new(false),
             watch: Mutex::default(),
@@ -476,31 +473,11 @@ impl Lab {
         self.run(&manifest.id)
     }
 
-    /// Asks a run to save a checkpoint and end.
-    pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
-        let view = self.run(id)?;
-        if view.run.manifest.kind != RunKind::Train {
-            // Neither a person's game nor an evaluation has a trainer that could be asked.
-            return Err(StoreError::NoSuchRun(id.to_string()).into());
-        }
-        let state = view.run.status.state();
-        if !state.is_active() {
-            return Err(RunError::Ended { id: id.clone(), state });
-        }
-        if state != RunState::Stopping {
-            let attempt = view.run.status.attempt.max(1);
-            control::issue(
-                &self.data.run(id),
-                &self.key,
-                id,
-                attempt,
-                Command::Stop,
-                by,
-                unix_now(),
-            )?;
-            tracing::info!(run = %id, by, "run asked to stop");
-            self.ingest_now(id)?;
-        }
+    /// Asks something of a run; see [`steer::ask`].
+    pub fn ask(&self, id: &RunId, command: Command, by: &str) -> Result<RunView> {
+        let IndexedRun { manifest, status } = self.run(id)?.run;
+        steer::ask(&self.data, &manifest, &status, command, by)?;
+        self.ingest_now(id)?;
         self.run(id)
     }
 
