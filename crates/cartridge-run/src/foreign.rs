@@ -152,7 +152,7 @@ struct State {
     n_events: u64,
     is_at_work: bool,
     /// What was delivered and waits for its acknowledgement.
-    delivered: HashMap<u64, Command>,
+    delivered: HashMap<u64, (Command, String)>,
     done: Option<Done>,
 }
 
@@ -249,8 +249,8 @@ impl Ingest {
     }
 
     /// Remembers that a control line was handed to the trainer, so that it can be acknowledged.
-    pub(crate) fn delivered(&self, seq: u64, command: Command) {
-        held(&self.shared.state).delivered.insert(seq, command);
+    pub(crate) fn delivered(&self, seq: u64, command: Command, by: String) {
+        held(&self.shared.state).delivered.insert(seq, (command, by));
     }
 
     /// Environment steps of the run so far.
@@ -623,7 +623,7 @@ impl State {
     }
 
     fn acknowledge(&mut self, ack: ControlAck) -> Result<(), &'static str> {
-        let Some(command) = self.delivered.remove(&ack.seq) else {
+        let Some((command, by)) = self.delivered.remove(&ack.seq) else {
             return Err("no control line with this number waits to be acknowledged");
         };
         self.reached(ack.step.unwrap_or(0));
@@ -634,7 +634,16 @@ impl State {
             self.event(Event::Warning { message });
             return Ok(());
         }
+        let effect = match (&command, ack.old) {
+            (Command::Pause, _) => Some(Event::Paused { step }),
+            (Command::Resume, _) => Some(Event::Resumed { step }),
+            (Command::Tune { path, value }, Some(old)) => {
+                Some(Event::TuneApplied { path: path.clone(), old, new: *value, by, step })
+            }
+            _ => None,
+        };
         self.event(Event::ControlAck { control: ack.seq, command, step });
+        effect.into_iter().for_each(|event| self.event(event));
         Ok(())
     }
 }

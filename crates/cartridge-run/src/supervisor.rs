@@ -26,7 +26,7 @@ use cartridge_store::{
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::clock::unix_now;
-use crate::control::Verifier;
+use crate::control::{Verifier, check_age};
 use crate::error::{Result, RunError};
 use crate::foreign::{Ingest, Socket};
 use crate::lab::held;
@@ -146,7 +146,7 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duratio
     };
     let status = watch.until_exit(child)?;
     let Watch { force, delivery, reason, .. } = watch;
-    let forced = force.n_signals > 0;
+    let forced = force.finish();
 
     if let Some(socket) = socket {
         readers.append(&mut socket.close());
@@ -158,7 +158,8 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duratio
     }
     let mut lines = None;
     if let Some(ingest) = ingest {
-        let was_asked = delivery.stopped_at.is_some() || reason.is_some();
+        let asked = [delivery.stopped_at, delivery.terminated_at];
+        let was_asked = asked.iter().any(Option::is_some);
         let done = if was_asked { DoneReason::Stopped } else { DoneReason::Completed };
         let ended = ingest.finish(status.success().then_some(done));
         if let Some(trouble) = ended.trouble {
@@ -194,7 +195,10 @@ fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> C
         .arg("--run")
         .arg(id.as_str())
         .arg("--attempt")
-        .arg(attempt.to_string());
+        .arg(attempt.to_string())
+        // By these it is known again, should this process die before it.
+        .env("CARTRIDGE_RUN_ID", id.as_str())
+        .env("CARTRIDGE_ATTEMPT", attempt.to_string());
     command
 }
 
@@ -285,11 +289,11 @@ impl Watch<'_> {
                 }
             }
             held(self.log).flush();
-            for (line, reason) in self.delivery.deliver(self.dir, self.ingest)? {
+            for (line, reason) in self.delivery.deliver(self.dir, self.ingest, Instant::now())? {
                 self.journal.write(SupervisorEvent::ControlRefused { line, reason })?;
             }
             self.keep_limits();
-            self.force.apply(self.delivery.stopped_at);
+            self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
             if Instant::now() >= next_beat {
                 next_beat += HEARTBEAT;
                 if let Some(ingest) = self.ingest {
@@ -328,17 +332,21 @@ impl Watch<'_> {
     }
 }
 
-/// Ends a trainer that was asked to stop and does not: SIGTERM to its group, then SIGKILL.
+/// Ends a trainer that was asked to stop and does not, or that is to end at once: SIGTERM to its
+/// group, then SIGKILL.
 struct Force {
     group: Option<Pid>,
     stop_grace: Duration,
-    n_signals: u32,
+    /// When SIGTERM was sent.
+    termed_at: Option<Instant>,
+    is_killed: bool,
 }
 
 impl Force {
     fn new(pid: u32, stop_grace: Duration) -> Self {
         // The trainer leads a group of its own, with the same number.
-        Self { group: i32::try_from(pid).ok().and_then(Pid::from_raw), stop_grace, n_signals: 0 }
+        let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        Self { group, stop_grace, termed_at: None, is_killed: false }
     }
 
     /// Ends whatever is left of the group.
@@ -348,18 +356,31 @@ impl Force {
         }
     }
 
-    fn apply(&mut self, stopped_at: Option<Instant>) {
-        let Some((asked, group)) = stopped_at.zip(self.group) else { return };
-        let (due, signal) = match self.n_signals {
-            0 => (self.stop_grace, Signal::TERM),
-            1 => (self.stop_grace + TERM_GRACE, Signal::KILL),
-            _ => return,
-        };
-        if asked.elapsed() >= due {
-            self.n_signals += 1;
-            // It may have ended in this very moment.
-            _ = kill_process_group(group, signal);
+    fn apply(&mut self, stopped_at: Option<Instant>, terminated_at: Option<Instant>) {
+        let Some(group) = self.group else { return };
+        let due = [terminated_at, stopped_at.map(|asked| asked + self.stop_grace)];
+        let Some(due) = due.into_iter().flatten().min() else { return };
+        let now = Instant::now();
+        match self.termed_at {
+            None if now >= due => {
+                self.termed_at = Some(now);
+                // It may have ended in this very moment.
+                _ = kill_process_group(group, Signal::TERM);
+            }
+            Some(termed_at) if !self.is_killed && now >= termed_at + TERM_GRACE => {
+                self.is_killed = true;
+                _ = kill_process_group(group, Signal::KILL);
+            }
+            _ => {}
         }
+    }
+
+    /// Ends what a trainer that had to be forced leaves behind; says whether it had to be.
+    fn finish(&self) -> bool {
+        if let (Some(_), Some(group)) = (self.termed_at, self.group) {
+            _ = kill_process_group(group, Signal::KILL);
+        }
+        self.termed_at.is_some()
     }
 }
 
@@ -586,41 +607,69 @@ fn drain(readers: &[JoinHandle<()>]) {
 /// Hands verified control lines to the trainer.
 struct Delivery {
     verifier: Verifier,
+    attempt: u32,
     /// How far `control.jsonl` has been read.
     end: u64,
     n_lines: u64,
+    /// Where the file ended when this attempt began: what is before it and was meant for an older
+    /// attempt is history.
+    history_end: u64,
+    last_look: Instant,
     /// Takes what is written to the trainer, which may be slow to read.
     stdin: Sender<Vec<u8>>,
     /// When a stop was handed over.
     stopped_at: Option<Instant>,
+    /// When it was asked to end at once.
+    terminated_at: Option<Instant>,
 }
 
 impl Delivery {
     fn new(data: &DataDir, id: &RunId, attempt: u32, stdin: ChildStdin) -> Result<Self> {
+        let path = data.run(id).control_path();
         Ok(Self {
             verifier: Verifier::new(&secret::control_key(data)?, id, attempt),
+            attempt,
             end: 0,
             n_lines: 0,
+            history_end: std::fs::metadata(&path).map_or(0, |file| file.len()),
+            last_look: Instant::now(),
             stdin: write_lines(stdin),
             stopped_at: None,
+            terminated_at: None,
         })
     }
 
     /// Delivers what is new and returns what was refused: its place in the file, and why.
-    fn deliver(&mut self, dir: &RunDir, ingest: Option<&Ingest>) -> Result<Vec<(u64, String)>> {
+    fn deliver(
+        &mut self,
+        dir: &RunDir,
+        ingest: Option<&Ingest>,
+        now: Instant,
+    ) -> Result<Vec<(u64, String)>> {
+        // A line that is new now may have been there since just after the last look.
+        let age = now.saturating_duration_since(self.last_look);
+        self.last_look = now;
         let mut refused = Vec::new();
         for line in jsonl::read_lines(&dir.control_path(), self.end, None)? {
             self.end = line.end;
             self.n_lines += 1;
-            let verdict = serde_json::from_slice::<ControlLine>(&line.bytes)
+            let control = serde_json::from_slice::<ControlLine>(&line.bytes);
+            if control.as_ref().is_ok_and(|control| control.attempt < self.attempt)
+                && line.end <= self.history_end
+            {
+                continue;
+            }
+            let verdict = control
                 .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|control| self.verifier.verify(&control).map(|()| control));
+                .and_then(|control| self.verifier.verify(&control).map(|()| control))
+                .and_then(|control| check_age(&control, age).map(|()| control));
             match verdict {
                 Ok(control) => {
                     let bytes = if let Some(ingest) = ingest {
-                        ingest.delivered(control.seq, control.command);
-                        let command = serde_json::to_value(control.command);
+                        let command = serde_json::to_value(&control.command);
                         let command = command.expect("a command is plain data");
+                        let by = control.by.clone();
+                        ingest.delivered(control.seq, control.command.clone(), by);
                         control_for_trainer(control.seq, &command, &control.by).into_bytes()
                     } else {
                         [&line.bytes[..], b"\n"].concat()
@@ -628,9 +677,9 @@ impl Delivery {
                     // A trainer that has just ended reads no more; its exit comes next.
                     _ = self.stdin.send(bytes);
                     match control.command {
-                        ControlCommand::Stop => {
-                            _ = self.stopped_at.get_or_insert_with(Instant::now);
-                        }
+                        ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
+                        ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
+                        _ => {}
                     }
                 }
                 Err(reason) => refused.push((self.n_lines, reason)),

@@ -26,7 +26,7 @@ pub mod status;
 pub use crate::data_dir::DataDir;
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
-pub use crate::index::{FeedItem, Index, SeriesPoints};
+pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord,
     GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played, RunKind,
