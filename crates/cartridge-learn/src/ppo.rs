@@ -99,6 +99,17 @@ impl Config {
     }
 }
 
+/// A setting that may change between two updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knob {
+    /// [`Config::learning_rate`].
+    LearningRate,
+    /// [`Config::ent_coef`].
+    EntCoef,
+    /// [`Config::clip_range`].
+    ClipRange,
+}
+
 /// What one update reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
@@ -270,6 +281,16 @@ impl Ppo {
     /// Environment steps so far, over all environments.
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Changes a setting from the next update on and returns its old value.
+    pub fn tune(&mut self, knob: Knob, value: f64) -> f64 {
+        let slot = match knob {
+            Knob::LearningRate => &mut self.config.learning_rate,
+            Knob::EntCoef => &mut self.config.ent_coef,
+            Knob::ClipRange => &mut self.config.clip_range,
+        };
+        std::mem::replace(slot, value)
     }
 
     /// Whether the run has made all its steps.

@@ -29,7 +29,7 @@ pub use crate::data_dir::DataDir;
 pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
-pub use crate::index::{FeedItem, Index, SeriesPoints};
+pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord, Level,
     Manifest, MatchResult, MetricLine, Played, RunKind, SupervisorEvent, SupervisorLine,
