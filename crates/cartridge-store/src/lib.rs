@@ -8,6 +8,7 @@
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
 //! * [`status`]: the lines of a run folded into how the run is doing.
 //! * [`follow`]: what is new in a run's files since the last look.
+//! * [`episodes`]: every episode of a run, in compressed segments.
 //! * [`index`]: the SQLite index and the feed; the only place with SQL.
 //!
 //! **Invariants:** files are the truth and are only appended to (or written beside and renamed);
@@ -15,6 +16,7 @@
 //! a line yet. No clock is read here: times come in with the records.
 
 pub mod data_dir;
+pub mod episodes;
 pub mod error;
 pub mod follow;
 pub mod index;
@@ -24,6 +26,7 @@ pub mod run_dir;
 pub mod status;
 
 pub use crate::data_dir::DataDir;
+pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
