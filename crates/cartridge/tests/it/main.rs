@@ -4,6 +4,7 @@
 
 mod cli;
 mod engine;
+mod foreign;
 mod lab;
 mod layering;
 mod lifecycle;
