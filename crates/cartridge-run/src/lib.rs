@@ -30,6 +30,7 @@ pub mod control;
 pub mod error;
 pub mod evaluation;
 pub mod foreign;
+mod gpu;
 pub mod hint;
 pub mod human;
 pub mod lab;

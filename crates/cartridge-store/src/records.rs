@@ -280,9 +280,21 @@ pub struct TrainerConfig {
     /// The commands that it obeys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<String>>,
+    /// The checkpoint that it goes on from, when it was started again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<RestoredFrom>,
     /// Everything else that it was started with.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub args: Value,
+}
+
+/// The checkpoint that a foreign trainer goes on from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RestoredFrom {
+    /// Where it is, below the run's folder.
+    pub path: String,
+    /// Its environment steps.
+    pub step: u64,
 }
 
 /// A stretch of an episode that a person plays, and how the episode stands after it.

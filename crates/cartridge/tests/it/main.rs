@@ -4,6 +4,7 @@
 
 mod cli;
 mod engine;
+mod foreign;
 mod index;
 mod lab;
 mod layering;
