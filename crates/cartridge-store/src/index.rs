@@ -217,6 +217,13 @@ impl Index {
                 params![id.as_str(), seq, to_text(line)],
             )?;
         }
+        if let Some(row) = news.restored {
+            // The trainer went on from there, and has written or will write the rest anew.
+            transaction.execute(
+                "DELETE FROM metrics WHERE run_id = ?1 AND row > ?2",
+                params![id.as_str(), row],
+            )?;
+        }
         {
             let mut insert = transaction.prepare_cached(
                 "INSERT OR REPLACE INTO metrics (run_id, key, row, step, t, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

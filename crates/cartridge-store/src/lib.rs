@@ -29,7 +29,8 @@ pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, SeriesPoints};
 pub use crate::records::{
     Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord, Level,
-    Manifest, MatchResult, MetricLine, Played, RunKind, SupervisorEvent, SupervisorLine,
+    Manifest, MatchResult, MetricLine, Parent, Played, Restart, RunKind, SupervisorEvent,
+    SupervisorLine,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

@@ -3,7 +3,7 @@
 //! The fold keeps facts and derives the state from them, so the order in which the files of a run
 //! are read does not matter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +137,8 @@ pub struct RunStatus {
     pub heartbeat_at: Option<f64>,
     /// Set by the lab when the supervisor fell silent, cleared when it speaks again.
     pub lost: bool,
+    /// Settings that were changed while it trained, and what they are now.
+    pub tuned: BTreeMap<String, f64>,
     /// Lines that could not be read, or came from an older attempt.
     pub refused_lines: u64,
     /// What is known of the newest attempt that any file speaks of.
@@ -167,9 +169,49 @@ impl RunStatus {
         }
     }
 
+    /// The newest attempt that any file speaks of; 0 before the first.
+    pub fn last_attempt(&self) -> u32 {
+        self.attempt.max(self.facts.attempt)
+    }
+
+    /// Forgets what the newest metrics said, because they are superseded.
+    pub(crate) fn forget_metrics(&mut self) {
+        for (_, slot) in self.metric_slots() {
+            *slot = None;
+        }
+    }
+
+    /// Takes from an older row what no newer one has said.
+    pub(crate) fn fill_in_metrics(&mut self, line: &MetricLine) {
+        for (name, slot) in self.metric_slots() {
+            if let Some(value) = line.values.get(name)
+                && slot.is_none()
+            {
+                *slot = *value;
+            }
+        }
+    }
+
+    /// Whether all of them are known.
+    pub(crate) fn has_metrics(&self) -> bool {
+        [self.steps_per_sec, self.mean_reward, self.mean_length, self.loss]
+            .iter()
+            .all(Option::is_some)
+    }
+
+    /// The figures that are kept of the newest row that has them.
+    fn metric_slots(&mut self) -> [(&'static str, &mut Option<f64>); 4] {
+        [
+            ("time/fps", &mut self.steps_per_sec),
+            ("rollout/ep_rew_mean", &mut self.mean_reward),
+            ("rollout/ep_len_mean", &mut self.mean_length),
+            ("train/loss", &mut self.loss),
+        ]
+    }
+
     fn is_asked_to_end(&self) -> bool {
         // What is asked before the first start is meant for it.
-        let attempt = self.attempt.max(self.facts.attempt).max(1);
+        let attempt = self.last_attempt().max(1);
         let mut ours = self.stops.iter().filter(|(meant, _)| *meant == attempt);
         ours.any(|(_, place)| !self.refused.contains(place))
     }
@@ -255,6 +297,7 @@ impl RunStatus {
                 }
                 self.latest_eval = Some(evaluation.clone());
             }
+            Event::TuneApplied { path, new, .. } => _ = self.tuned.insert(path.clone(), *new),
             Event::Restored { checkpoint, step, episode, .. } => {
                 self.step = *step;
                 self.episodes = *episode;
@@ -273,7 +316,6 @@ impl RunStatus {
             | Event::ControlAck { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
-            | Event::TuneApplied { .. }
             | Event::Warning { .. }
             | Event::Error { .. }
             | Event::Move { .. }
@@ -289,12 +331,7 @@ impl RunStatus {
         self.step = self.step.max(line.step);
         self.episodes =
             line.episodes.episode.last().copied().unwrap_or(self.episodes).max(self.episodes);
-        for (name, slot) in [
-            ("time/fps", &mut self.steps_per_sec),
-            ("rollout/ep_rew_mean", &mut self.mean_reward),
-            ("rollout/ep_len_mean", &mut self.mean_length),
-            ("train/loss", &mut self.loss),
-        ] {
+        for (name, slot) in self.metric_slots() {
             if let Some(value) = line.values.get(name) {
                 *slot = *value;
             }
