@@ -53,6 +53,8 @@ impl CarriedRun {
             config,
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            parent: None,
+            restart: None,
         })?;
         let events = Appender::open(dir.events_path())?;
         let mut supervisor = Appender::open(dir.supervisor_path())?;

@@ -98,6 +98,8 @@ impl Record {
             config: serde_json::to_value(&terms).expect("the terms are plain data"),
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            parent: None,
+            restart: None,
         })?;
         let mut journal = Journal { events: Appender::open(dir.events_path())? };
         let seed = seed.unwrap_or_else(random_seed);

@@ -27,6 +27,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
 use crate::error::{Result, RunError};
+use crate::leftover::end_leftovers;
 use crate::secret;
 
 /// Time between two signs of life.
@@ -48,12 +49,23 @@ const TERM_GRACE: Duration = Duration::from_secs(3);
 /// Longest line of output; a longer one is kept in pieces.
 const MAX_LOG_LINE: usize = 64 * 1024;
 
-/// Supervises the next attempt of a run until its trainer has ended. A trainer that is asked to
-/// stop has `stop_grace` to save and end.
-pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duration) -> Result<()> {
+/// Supervises `attempt` of a run until its trainer has ended. A trainer that is asked to stop has
+/// `stop_grace` to save and end. Of several that are started at once for the same attempt, one
+/// does it and the others do nothing.
+pub fn supervise(
+    data: &DataDir,
+    id: &RunId,
+    attempt: u32,
+    program: &Path,
+    stop_grace: Duration,
+) -> Result<()> {
     let dir = data.run(id);
     dir.manifest()?;
     let mut journal = Journal::open(&dir)?;
+    if journal.attempt != attempt {
+        return Ok(());
+    }
+    end_leftovers(&dir, id, attempt);
     let log = Arc::new(Mutex::new(Log::open(&dir)?));
 
     let mut child = Command::new(program)
@@ -66,6 +78,7 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duratio
         .arg(journal.attempt.to_string())
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
+        .env("CARTRIDGE_RUN_DIR", dir.path())
         .env("CARTRIDGE_ATTEMPT", journal.attempt.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

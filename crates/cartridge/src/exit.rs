@@ -53,11 +53,16 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
             | RunError::NoCheckpoint(_)
+            | RunError::NoSuchCheckpoint { .. }
             | RunError::NoActions(_),
         ) => Exit::NotFound,
-        Some(RunError::Ended { .. } | RunError::NotNow { .. } | RunError::LabRunning { .. }) => {
-            Exit::Conflict
-        }
+        Some(
+            RunError::Ended { .. }
+            | RunError::NotNow { .. }
+            | RunError::NothingLeft { .. }
+            | RunError::NoState { .. }
+            | RunError::LabRunning { .. },
+        ) => Exit::Conflict,
         _ => Exit::Failed,
     }
 }

@@ -11,7 +11,7 @@ fn open(data: &DataDir) -> Result<Lab> {
         version: "0.0.0".to_owned(),
         stop_grace: std::time::Duration::ZERO,
     };
-    Lab::open(data.clone(), launcher)
+    Lab::open(data.clone(), launcher, Limits::of_machine())
 }
 
 fn make_run(data: &DataDir) -> (RunDir, RunId) {
@@ -24,6 +24,8 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         config: json!({ "env": {} }),
         created_at: 1.0,
         cartridge_version: "0.0.0".to_owned(),
+        parent: None,
+        restart: None,
     })
     .unwrap();
     (dir, manifest.id)
@@ -61,7 +63,7 @@ fn runs_that_others_made_are_found() {
     let view = lab.run(&id).unwrap();
     assert_eq!((view.run.status.state(), view.health), (RunState::Starting, Health::Fresh));
     let listed: Vec<RunId> =
-        lab.runs(9, None).unwrap().into_iter().map(|view| view.run.manifest.id).collect();
+        lab.runs(9, None, false).unwrap().into_iter().map(|view| view.run.manifest.id).collect();
     assert_eq!(listed, [id]);
 }
 
@@ -80,7 +82,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
     assert_eq!(lab.tick().unwrap(), [], "it is said once");
     assert!(matches!(
-        lab.ask(&id, Command::Stop, "test"),
+        lab.ask(&id, Command::Stop, By::new("test")),
         Err(RunError::Ended { state: RunState::Lost, .. })
     ));
     // It speaks again.
@@ -100,7 +102,7 @@ fn a_stop_is_signed_once() {
     let lab = open(&data).unwrap();
     for _ in 0..2 {
         assert_eq!(
-            lab.ask(&id, Command::Stop, "test").unwrap().run.status.state(),
+            lab.ask(&id, Command::Stop, By::new("test")).unwrap().run.status.state(),
             RunState::Stopping
         );
     }
@@ -167,7 +169,7 @@ fn what_happens_between_two_ticks_is_told_at_the_next() {
     let FeedPosition::Reset(before) = lab.feed_position(None).unwrap() else {
         panic!("a new reader")
     };
-    lab.ask(&id, Command::Stop, "test").unwrap();
+    lab.ask(&id, Command::Stop, By::new("test")).unwrap();
     let seqs: Vec<u64> = lab.tick().unwrap().iter().map(|message| message.seq).collect();
     assert_eq!(seqs, [before + 1], "no number is left out");
 }
@@ -193,9 +195,13 @@ fn an_index_that_is_damaged_inside_is_made_anew() {
         scribble(&data.index_path(), 4096 * first_page);
         let lab = open(&data).unwrap();
         // A question may meet the damage first; the tick after it has mended it.
-        _ = (lab.runs(9, None), lab.series(&id, &[], 9), lab.feed_after(0, 99));
+        _ = (lab.runs(9, None, false), lab.series(&id, &[], 9), lab.feed_after(0, 99));
         lab.tick().unwrap();
-        assert_eq!(lab.runs(9, None).unwrap()[0].run.manifest.id, id, "from page {first_page} on");
+        assert_eq!(
+            lab.runs(9, None, false).unwrap()[0].run.manifest.id,
+            id,
+            "from page {first_page} on"
+        );
         assert_eq!(lab.series(&id, &[], 9).unwrap().0, 1, "from page {first_page} on");
     }
 }
@@ -206,11 +212,11 @@ fn a_run_whose_folder_is_gone_is_gone() {
     let data = DataDir::open(folder.path()).unwrap();
     let (dir, id) = make_run(&data);
     let lab = open(&data).unwrap();
-    assert_eq!(lab.runs(9, None).unwrap().len(), 1);
+    assert_eq!(lab.runs(9, None, false).unwrap().len(), 1);
     std::fs::remove_dir_all(dir.path()).unwrap();
     held(&lab.watch).last_discovery = None;
     lab.tick().unwrap();
-    assert_eq!(lab.runs(9, None).unwrap(), []);
+    assert_eq!(lab.runs(9, None, false).unwrap(), []);
     assert!(lab.run(&id).is_err());
     lab.feed_after(0, 99).unwrap();
 }
@@ -225,7 +231,7 @@ fn a_copied_folder_is_not_the_run() {
     std::fs::copy(dir.manifest_path(), copy.join("run.json")).unwrap();
     let listed: Vec<RunId> = open(&data)
         .unwrap()
-        .runs(9, None)
+        .runs(9, None, false)
         .unwrap()
         .into_iter()
         .map(|view| view.run.manifest.id)
