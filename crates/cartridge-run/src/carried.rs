@@ -55,6 +55,9 @@ impl CarriedRun {
             cartridge_version: version.to_owned(),
             parent: None,
             restart: None,
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
         let events = Appender::open(dir.events_path())?;
         let mut supervisor = Appender::open(dir.supervisor_path())?;
@@ -66,7 +69,12 @@ impl CarriedRun {
                 // A disk that is full now may have room for the exit.
                 _ = write(
                     &mut supervisor,
-                    SupervisorEvent::Heartbeat { cpu_percent: None, rss_bytes: None },
+                    SupervisorEvent::Heartbeat {
+                        cpu_percent: None,
+                        rss_bytes: None,
+                        gpu: None,
+                        lines: None,
+                    },
                 );
             }
             supervisor
@@ -108,7 +116,14 @@ impl CarriedRun {
         self.events.sync()?;
         _ = self.end.send(());
         let mut supervisor = self.heart.join().expect("the heartbeat does not panic");
-        let exited = SupervisorEvent::Exited { code: Some(code), signal: None, forced: false, log };
+        let exited = SupervisorEvent::Exited {
+            code: Some(code),
+            signal: None,
+            forced: false,
+            log,
+            reason: None,
+            lines: None,
+        };
         write(&mut supervisor, exited)
     }
 }

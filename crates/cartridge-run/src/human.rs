@@ -100,6 +100,9 @@ impl Record {
             cartridge_version: version.to_owned(),
             parent: None,
             restart: None,
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
         let mut journal = Journal { events: Appender::open(dir.events_path())? };
         let seed = seed.unwrap_or_else(random_seed);

@@ -4,18 +4,18 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use cartridge_store::follow::{latest_episodes, metrics_in};
-use cartridge_store::index::{Cursor, FeedRow, IndexedRun};
+use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
-    Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, Restart, RunDir,
-    RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+    Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, MetricValues,
+    Restart, RunDir, RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
 };
 use serde_json::Map;
 
@@ -37,11 +37,33 @@ const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
 /// Silence after which a run is no longer fresh.
 const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64 * 3 / 2);
 
+/// Waiting runs that are looked at together.
+const MOST_WAITING: usize = 100_000;
+
 /// How long a run that is started again may take to say so.
 const WAKING: Duration = Duration::from_secs(30);
 
 /// How often the runs folder is searched for runs that others have made.
 const DISCOVERY: Duration = Duration::from_secs(1);
+
+/// Time in which a tick takes in files; what is left waits for the next one, so that a flood in
+/// one run delays neither the others nor the feed.
+const TICK_TIME: Duration = Duration::from_millis(120);
+
+/// The same for the tick at the start: the lab is ready within two seconds, whatever it finds.
+const OPENING_TIME: Duration = Duration::from_secs(1);
+
+/// Lost runs that are looked at in one discovery: one seldom comes back, and there may be many.
+const LOST_LOOKS: usize = 64;
+
+/// How often the index is tidied up.
+const HOUSEKEEPING: Duration = Duration::from_secs(60);
+
+/// A write-ahead log that is longer is not left lying for that long.
+const MOST_WAL_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Questions that are answered at once.
+const READERS: usize = 4;
 
 /// The lab over one data folder.
 #[derive(Debug)]
@@ -50,10 +72,12 @@ pub struct Lab {
     pub(crate) launcher: Launcher,
     /// The one connection that writes the index.
     writer: Mutex<Index>,
-    /// Answers queries; with WAL it does not wait for the writer.
-    reader: Mutex<Index>,
+    /// Answer queries; with WAL they do not wait for the writer.
+    readers: [Mutex<Index>; READERS],
     /// Set when the index turned out to be damaged; the next tick makes it anew.
     is_damaged: AtomicBool,
+    /// Whether the last tick had no time for all that is new.
+    is_behind: AtomicBool,
     /// Held for moments only, and never while the index is written.
     watch: Mutex<Watch>,
     /// What was taken in outside a tick, to be told at the next.
@@ -76,6 +100,15 @@ struct Watch {
     /// Runs that could not be taken in, so that each is said once.
     damaged: HashSet<RunId>,
     last_discovery: Option<Instant>,
+    /// When the folder of runs was last changed, at the two latest looks at its content.
+    listed: [Option<SystemTime>; 2],
+    /// Whether it holds something that is no run yet.
+    has_unfinished: bool,
+    /// The runs for which the last tick had no time.
+    left: VecDeque<RunId>,
+    /// The lost run that was looked at last.
+    last_lost: Option<RunId>,
+    last_housekeeping: Option<Instant>,
     /// Runs that have ended and are started again by somebody: since when they are looked at.
     waking: HashMap<RunId, Instant>,
 }
@@ -184,12 +217,14 @@ impl Lab {
         let lock = lock_data(&data)?;
         // Made now, so that nobody finds out later that it cannot be.
         secret::control_key(&data)?;
+        let writer = Mutex::new(Index::open(&data)?);
         let lab = Self {
-            writer: Mutex::new(Index::open(&data)?),
-            reader: Mutex::new(Index::open(&data)?),
+            writer,
+            readers: open_readers(&data)?,
             data,
             launcher,
             is_damaged: AtomicBool::new(false),
+            is_behind: AtomicBool::new(false),
             watch: Mutex::default(),
             untold: Mutex::default(),
             limits,
@@ -197,9 +232,14 @@ impl Lab {
             marks: Mutex::default(),
             lock: Mutex::new(lock),
         };
-        lab.refresh()?;
+        lab.mending(|| lab.take_in(OPENING_TIME))?;
         // Those that failed while nobody was there to start them again.
-        for run in lab.read(|index| index.runs(&[RunKind::Train], 500, None))? {
+        let broken = RunFilter {
+            kinds: vec![RunKind::Train, RunKind::External],
+            states: vec![RunState::Failed, RunState::Lost],
+            ..RunFilter::default()
+        };
+        for run in lab.read(|index| index.runs(&broken, 500, None))? {
             lab.plan_restart(&run);
         }
         Ok(lab)
@@ -207,7 +247,8 @@ impl Lab {
 
     /// Asks the index.
     fn read<T>(&self, question: impl FnOnce(&Index) -> cartridge_store::Result<T>) -> Result<T> {
-        let answer = question(&held(&self.reader));
+        let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
+        let answer = question(&free.unwrap_or_else(|| held(&self.readers[0])));
         if answer.as_ref().is_err_and(StoreError::is_index_damage) {
             // The next tick mends it.
             self.is_damaged.store(true, Ordering::Relaxed);
@@ -217,11 +258,18 @@ impl Lab {
 
     /// Makes the index anew. Nothing is lost: all of it is in the files.
     fn mend(&self) -> Result<()> {
-        let (mut writer, mut reader) = (held(&self.writer), held(&self.reader));
+        let mut writer = held(&self.writer);
+        let mut readers = self.readers.each_ref().map(held);
         // Closed before it is removed: closing tidies up files by their names.
-        (*writer, *reader) = (Index::empty()?, Index::empty()?);
+        *writer = Index::empty()?;
+        for reader in &mut readers {
+            **reader = Index::empty()?;
+        }
         Index::remove(&self.data)?;
-        (*writer, *reader) = (Index::open(&self.data)?, Index::open(&self.data)?);
+        *writer = Index::open(&self.data)?;
+        for reader in &mut readers {
+            **reader = Index::open(&self.data)?;
+        }
         held(&self.untold).clear();
         *held(&self.watch) = Watch::default();
         self.is_damaged.store(false, Ordering::Relaxed);
@@ -245,31 +293,49 @@ impl Lab {
     /// Takes in what is new on disk, starts what can be started, and returns what readers of the
     /// feed should hear.
     pub fn tick(&self) -> Result<Vec<FeedMessage>> {
-        let told = self.refresh()?;
+        let rows = self.mending(|| self.take_in(TICK_TIME))?;
+        self.look_after();
+        self.messages(&rows)
+    }
+
+    /// [`Self::tick`] while nobody listens: the messages can be had by [`Self::feed_after`].
+    pub fn tick_unheard(&self) -> Result<()> {
+        self.mending(|| self.take_in(TICK_TIME))?;
+        self.look_after();
+        Ok(())
+    }
+
+    /// Starts what can be started, and removes what has been in the trash for long enough.
+    fn look_after(&self) {
         // What cannot be started must not silence the rest.
         for done in [self.start_waiting(), self.restart_failed(), self.empty_trash()] {
             if let Err(error) = done {
                 tracing::warn!(%error, "cannot look after the runs");
             }
         }
-        Ok(told)
     }
 
-    fn refresh(&self) -> Result<Vec<FeedMessage>> {
-        let told =
-            if self.is_damaged.load(Ordering::Relaxed) { None } else { Some(self.take_in()) };
-        match told {
+    /// Whether the last tick left something for the next one, which should then come soon.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind.load(Ordering::Relaxed)
+    }
+
+    /// Works on the index; one that turns out to be damaged is made anew.
+    fn mending<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        let done = if self.is_damaged.load(Ordering::Relaxed) { None } else { Some(work()) };
+        match done {
             Some(Err(RunError::Store(error))) if error.is_index_damage() => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
             }
-            Some(told) => return told,
+            Some(done) => return done,
             None => tracing::warn!("the index is damaged and is made anew"),
         }
         self.mend()?;
-        self.take_in()
+        work()
     }
 
-    fn take_in(&self) -> Result<Vec<FeedMessage>> {
+    fn take_in(&self, time: Duration) -> Result<Vec<FeedRow>> {
+        let began = Instant::now();
         let is_discovery = {
             let mut watch = held(&self.watch);
             let due = watch.last_discovery.is_none_or(|last| last.elapsed() >= DISCOVERY);
@@ -281,7 +347,6 @@ impl Lab {
         let done = held(&self.marks).advance(&self.data)?;
         let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut index = held(&self.writer);
-        let mut due = BTreeSet::new();
         for line in done {
             match line.what {
                 Deed::Resume => self.wake(&line.target),
@@ -293,45 +358,116 @@ impl Lab {
                 _ => {}
             }
         }
-        due.extend(held(&self.watch).waking.keys().cloned());
-        for run in index.active()? {
-            // A lost run seldom comes back: it is looked at less often.
-            if is_discovery || run.status.state() != RunState::Lost {
-                due.insert(run.manifest.id);
-            }
-        }
-        if is_discovery {
-            let known = index.known()?;
-            let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
-            due.extend(present.difference(&known).cloned());
-            due.retain(|id| present.contains(id));
-            for gone in known.difference(&present) {
-                index.forget(gone)?;
-            }
-            index.prune_feed()?;
-        }
-        for id in due {
+        let mut due = self.due(&mut index, is_discovery)?;
+        while let Some(id) = due.pop_front() {
             match self.ingest(&mut index, &id) {
-                Ok(mut new) => {
+                Ok((mut new, has_more)) => {
                     held(&self.watch).damaged.remove(&id);
                     rows.append(&mut new);
+                    if has_more {
+                        due.push_back(id);
+                    }
                 }
                 // A folder without a manifest is being made, or was never finished.
-                Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
-                Err(RunError::Store(error)) if error.is_index_damage() => return Err(error.into()),
+                Err(RunError::Store(StoreError::NoSuchRun(_))) => {
+                    held(&self.watch).has_unfinished = true;
+                }
+                // The trouble is not with this run.
+                Err(RunError::Store(error))
+                    if error.is_index_damage() || error.is_index_unwritable() =>
+                {
+                    held(&self.untold).append(&mut rows);
+                    held(&self.watch).has_unfinished = true;
+                    return Err(error.into());
+                }
                 // One damaged run must not silence the others.
                 Err(error) => {
-                    if held(&self.watch).damaged.insert(id.clone()) {
+                    let mut watch = held(&self.watch);
+                    watch.has_unfinished = true;
+                    if watch.damaged.insert(id.clone()) {
                         tracing::warn!(run = %id, %error, "cannot take in a run");
                     }
                 }
             }
+            if began.elapsed() >= time {
+                break;
+            }
         }
-        drop(index);
-        self.messages(&rows)
+        self.is_behind.store(!due.is_empty(), Ordering::Relaxed);
+        held(&self.watch).left = due;
+        self.keep_house(&mut index)?;
+        Ok(rows)
     }
 
-    fn ingest(&self, index: &mut Index, id: &RunId) -> Result<Vec<FeedRow>> {
+    /// The runs to be looked at in this tick, beginning with those for which the last had no time.
+    fn due(&self, index: &mut Index, is_discovery: bool) -> Result<VecDeque<RunId>> {
+        let active = index.active()?;
+        let (mut due, is_listing) = {
+            let mut watch = held(&self.watch);
+            let mut due = std::mem::take(&mut watch.left);
+            due.extend(watch.waking.keys().cloned());
+            let (mut lost, live): (Vec<_>, Vec<_>) =
+                active.into_iter().partition(|(_, is_lost)| *is_lost);
+            let live = live.into_iter().map(|(id, _)| id);
+            due.extend(live.filter(|id| is_discovery || !watch.damaged.contains(id)));
+            if is_discovery {
+                lost.sort();
+                let last = watch.last_lost.take();
+                let first = lost.partition_point(|(id, _)| last.as_ref() >= Some(id));
+                let n_lost = lost.len().max(1);
+                lost.rotate_left(first % n_lost);
+                lost.truncate(LOST_LOOKS);
+                watch.last_lost = lost.last().map(|(id, _)| id.clone());
+                due.extend(lost.into_iter().map(|(id, _)| id));
+            }
+            (due, is_discovery && self.is_listing_due(&mut watch))
+        };
+        if is_listing {
+            let known = index.known()?;
+            let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
+            due.extend(present.difference(&known).cloned());
+            for gone in known.difference(&present) {
+                index.forget(gone)?;
+            }
+            due.retain(|id| present.contains(id));
+        }
+        let mut seen = HashSet::new();
+        due.retain(|id| seen.insert(id.clone()));
+        Ok(due)
+    }
+
+    /// Whether the folder of runs may hold others than at the last look. Its time of change is as
+    /// coarse as the system's tick, so one more look follows a look that found it changed.
+    fn is_listing_due(&self, watch: &mut Watch) -> bool {
+        let runs = self.data.path().join("runs");
+        let changed = std::fs::metadata(runs).and_then(|metadata| metadata.modified()).ok();
+        let is_same = changed.is_some() && watch.listed == [changed; 2];
+        watch.listed = [watch.listed[1], changed];
+        std::mem::take(&mut watch.has_unfinished) || !is_same
+    }
+
+    /// Forgets old rows of the feed, and empties the write-ahead log, which would grow without
+    /// bound under load: readers keep SQLite from doing so by itself.
+    fn keep_house(&self, index: &mut Index) -> Result<()> {
+        let is_due = {
+            let mut watch = held(&self.watch);
+            let last = *watch.last_housekeeping.get_or_insert_with(Instant::now);
+            let is_due = last.elapsed() >= HOUSEKEEPING || index.wal_bytes() > MOST_WAL_BYTES;
+            if is_due {
+                watch.last_housekeeping = Some(Instant::now());
+            }
+            is_due
+        };
+        if !is_due || index.wal_bytes() == 0 {
+            return Ok(());
+        }
+        index.prune_feed()?;
+        let Checkpoint { wal_bytes, busy, log, checkpointed } = index.checkpoint()?;
+        tracing::info!(wal_bytes, busy, log, checkpointed, "emptied the index's write-ahead log");
+        Ok(())
+    }
+
+    fn ingest(&self, index: &mut Index, id: &RunId) -> Result<(Vec<FeedRow>, bool)> {
         let (news, mut rows) = index.ingest(&self.data, id)?;
         let run = index.run(id)?;
         let state = run.status.state();
@@ -345,7 +481,7 @@ impl Lab {
             let is_waiting = state == RunState::Queued && run.manifest.kind == RunKind::Train;
             if state.is_final() || is_waiting || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
-                return Ok(rows);
+                return Ok((rows, news.has_more));
             }
             let pulse = watch
                 .pulses
@@ -362,12 +498,12 @@ impl Lab {
         } else if is_news && rows.is_empty() {
             rows.push(index.publish_status(id)?);
         }
-        Ok(rows)
+        Ok((rows, news.has_more))
     }
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
     fn ingest_now(&self, id: &RunId) -> Result<()> {
-        let mut rows = self.ingest(&mut held(&self.writer), id)?;
+        let (mut rows, _) = self.ingest(&mut held(&self.writer), id)?;
         held(&self.untold).append(&mut rows);
         Ok(())
     }
@@ -473,8 +609,23 @@ impl Lab {
     /// Starts the runs that wait, as far as there is room.
     fn start_waiting(&self) -> Result<()> {
         let mut starts = held(&self.starts);
-        let mut runs = self.read(Index::active)?;
+        let in_states = |states: &[RunState]| {
+            let kinds = vec![RunKind::Train, RunKind::External];
+            let filter = RunFilter { kinds, states: states.to_vec(), ..RunFilter::default() };
+            self.read(|index| index.runs(&filter, MOST_WAITING, None))
+        };
+        let mut runs = in_states(&[RunState::Queued])?;
         runs.retain(|run| run.manifest.kind == RunKind::Train);
+        if runs.is_empty() {
+            starts.launched.clear();
+            return Ok(());
+        }
+        runs.extend(in_states(&[
+            RunState::Starting,
+            RunState::Running,
+            RunState::Paused,
+            RunState::Stopping,
+        ])?);
         runs.sort_by(|a, b| {
             let (a, b) = (&a.manifest, &b.manifest);
             a.created_at.total_cmp(&b.created_at).then_with(|| a.id.cmp(&b.id))
@@ -490,8 +641,6 @@ impl Lab {
                 RunState::Queued if !starts.launched.contains_key(&run.manifest.id) => {
                     waiting.push((&run.manifest.id, demand));
                 }
-                // Nobody knows whether its trainer is; it is not waited for.
-                RunState::Lost => {}
                 _ => at_work.push(demand),
             }
         }
@@ -651,20 +800,24 @@ impl Lab {
         Ok(self.view(run))
     }
 
-    /// Trainings and evaluations, newest first, those that were put away or the others; games of
-    /// people are asked for by [`Self::plays`].
-    pub fn runs(
+    /// All but the games of people and what was put away, newest first.
+    pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
+        self.find_runs(&RunFilter::listed(), limit, after, false)
+    }
+
+    /// The runs that `filter` wants, newest first, those that were put away or the others.
+    pub fn find_runs(
         &self,
+        filter: &RunFilter,
         limit: usize,
         after: Option<&Cursor>,
         is_archived: bool,
     ) -> Result<Vec<RunView>> {
-        let kinds = [RunKind::Train, RunKind::Eval];
         let mut found = Vec::new();
         let mut after = after.cloned();
         loop {
             let wanted = limit - found.len();
-            let page = self.read(|index| index.runs(&kinds, wanted, after.as_ref()))?;
+            let page = self.read(|index| index.runs(filter, wanted, after.as_ref()))?;
             let is_last = page.len() < wanted;
             after = page.last().map(|run| Cursor {
                 created_at: run.manifest.created_at,
@@ -709,8 +862,14 @@ impl Lab {
         id: &RunId,
         keys: &[&str],
         most: usize,
+        steps: (u64, u64),
     ) -> Result<(u64, Vec<SeriesPoints>)> {
-        self.read(|index| index.series(id, keys, most))
+        self.read(|index| index.series(id, keys, most, steps))
+    }
+
+    /// The newest metric rows of a run: see [`Index::metrics_tail`].
+    pub fn metrics_tail(&self, id: &RunId, keys: &[&str], n: usize) -> Result<Vec<MetricValues>> {
+        self.read(|index| index.metrics_tail(id, keys, n))
     }
 
     /// The newest events of a run, oldest first.
@@ -752,9 +911,10 @@ impl Lab {
     ) -> Result<Vec<Manifest>> {
         const PAGE: usize = 100;
         let mut found = Vec::new();
+        let filter = RunFilter { kinds: vec![RunKind::Human], ..RunFilter::default() };
         let mut after: Option<Cursor> = None;
         loop {
-            let page = self.read(|index| index.runs(&[RunKind::Human], PAGE, after.as_ref()))?;
+            let page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
             let is_last = page.len() < PAGE;
             after = page.last().map(|run| Cursor {
                 created_at: run.manifest.created_at,
@@ -789,6 +949,56 @@ pub fn address_of(data: &DataDir) -> Option<String> {
     let mut address = String::new();
     file.read_to_string(&mut address).ok()?;
     Some(address).filter(|address| !address.is_empty())
+}
+
+fn open_readers(data: &DataDir) -> Result<[Mutex<Index>; READERS]> {
+    let readers: Vec<Mutex<Index>> = (0..READERS)
+        .map(|_| Index::open(data).map(Mutex::new))
+        .collect::<cartridge_store::Result<_>>()?;
+    Ok(readers.try_into().expect("there are as many as were opened"))
+}
+
+/// What [`reindex`] did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reindexed {
+    /// Runs in the new index.
+    pub n_runs: usize,
+    /// Runs that could not be taken in, and why.
+    pub left_out: Vec<(RunId, String)>,
+}
+
+/// Makes the index of a data folder anew from its files. Fails when a lab is at work there.
+pub fn reindex(data: &DataDir) -> Result<Reindexed> {
+    let _lock = lock_data(data)?;
+    Index::remove(data)?;
+    let mut index = Index::open(data)?;
+    let mut done = Reindexed::default();
+    for id in data.run_ids()? {
+        let taken = loop {
+            match index.ingest(data, &id) {
+                Ok((news, _)) if news.has_more => {}
+                taken => break taken,
+            }
+        };
+        match taken {
+            Ok(_) => done.n_runs += 1,
+            // A folder without a manifest is being made, or was never finished.
+            Err(StoreError::NoSuchRun(_)) => continue,
+            Err(error) if error.is_index_unwritable() => return Err(error.into()),
+            Err(error) => {
+                done.left_out.push((id, error.to_string()));
+                continue;
+            }
+        }
+        let IndexedRun { manifest, status } = index.run(&id)?;
+        let should_live = status.attempt > 0 && !status.state().is_final();
+        if manifest.kind != RunKind::Human && should_live && !data.run(&id).is_supervised() {
+            // A lab would come to the same conclusion after two heartbeats.
+            index.mark_lost(&id)?;
+        }
+    }
+    index.checkpoint()?;
+    Ok(done)
 }
 
 fn lock_data(data: &DataDir) -> Result<File> {

@@ -8,14 +8,31 @@ use std::time::Duration;
 use cartridge_games::registry::make_env;
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    DataDir, Manifest, Parent, Restart, RunDir, RunId, RunKind, StoreError, SupervisorEvent,
-    SupervisorLine,
+    DataDir, Limits, Manifest, Parent, Restart, RunDir, RunId, RunKind, StoreError,
+    SupervisorEvent, SupervisorLine,
 };
 
 use crate::checkpoint::{self, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
+
+/// A run of a trainer that is not ours.
+#[derive(Clone, Debug)]
+pub struct External {
+    /// Id of the environment, which need not be one of ours.
+    pub env_id: String,
+    /// For people.
+    pub name: String,
+    /// The number that the trainer is told to derive its randomness from.
+    pub seed: Option<u64>,
+    /// Its program and arguments.
+    pub command: Vec<String>,
+    /// Where it is started.
+    pub cwd: PathBuf,
+    /// When it is ended.
+    pub limits: Limits,
+}
 
 /// Starts supervisors: knows which program to start.
 #[derive(Clone, Debug)]
@@ -77,7 +94,38 @@ impl Launcher {
             cartridge_version: self.version.clone(),
             parent,
             restart,
+            command: None,
+            cwd: None,
+            limits: Limits::default(),
         }
+    }
+
+    /// Makes the folder of a run with a trainer that is not ours.
+    pub fn create_external(
+        &self,
+        data: &DataDir,
+        external: External,
+    ) -> Result<(RunDir, Manifest)> {
+        let External { env_id, name, seed, command, cwd, limits } = external;
+        let mut config = serde_json::json!({ "env_id": env_id, "command": command });
+        if let Some(seed) = seed {
+            config["seeds"] = serde_json::json!({ "seed_base": seed });
+        }
+        Ok(RunDir::create(data, |id| Manifest {
+            format: Manifest::FORMAT,
+            id,
+            kind: RunKind::External,
+            name,
+            env_id,
+            config,
+            created_at: unix_now(),
+            cartridge_version: self.version.clone(),
+            parent: None,
+            restart: None,
+            command: Some(command),
+            cwd: Some(cwd),
+            limits,
+        })?)
     }
 
     /// Starts an attempt of a run: a supervisor that is detached from this process. A run whose
@@ -133,6 +181,8 @@ fn record_failed_start(dir: &RunDir, attempt: u32, error: &RunError) -> Result<(
             signal: None,
             forced: false,
             log: vec![error.to_string()],
+            reason: None,
+            lines: None,
         },
     })?;
     Ok(appender.sync()?)

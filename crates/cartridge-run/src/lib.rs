@@ -9,6 +9,7 @@
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * [`leftover`]: processes that an older attempt left behind.
 //! * [`worker`]: the native trainer process.
+//! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
@@ -32,6 +33,7 @@ pub mod config;
 pub mod control;
 pub mod error;
 pub mod evaluation;
+pub mod foreign;
 pub mod hint;
 pub mod human;
 pub mod lab;
@@ -42,6 +44,7 @@ pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
+pub mod protocol;
 pub mod queue;
 pub mod secret;
 pub mod steer;

@@ -109,6 +109,9 @@ impl Play {
             cartridge_version: version.to_owned(),
             parent: None,
             restart: None,
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
         Self::load(data, &manifest.id)
     }

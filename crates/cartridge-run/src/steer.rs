@@ -19,8 +19,9 @@ use crate::clock::unix_now;
 use crate::config::{ConfigError, Draft, RunConfig};
 use crate::control;
 use crate::error::{Result, RunError};
-use crate::launch::Launcher;
+use crate::launch::{External, Launcher};
 use crate::secret;
+use crate::tunable::Tunable;
 
 /// How long a deleted run can be brought back.
 pub const UNDO_S: f64 = 7.0 * 86_400.0;
@@ -88,6 +89,18 @@ pub fn create(
     Ok(manifest)
 }
 
+/// Makes a run with a trainer that is not ours.
+pub fn create_external(
+    data: &DataDir,
+    launcher: &Launcher,
+    external: External,
+    by: By<'_>,
+) -> Result<Manifest> {
+    let (_, manifest) = launcher.create_external(data, external)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    Ok(manifest)
+}
+
 /// Asks a run for something, with a signed line. Asking for what is so already does nothing.
 pub fn ask(
     data: &DataDir,
@@ -111,11 +124,13 @@ pub fn ask(
         Command::Terminate => (Deed::Terminate, Value::Null, Value::Null),
         Command::Checkpoint => (Deed::Checkpoint, Value::Null, Value::Null),
         Command::Tune { path, value } => {
-            let tunable = config_of(manifest)?.tunable(path, *value)?;
-            let made = manifest.config.pointer(&format!("/{}", tunable.path().replace('.', "/")));
-            let old = status.tuned.get(tunable.path()).map(|value| json!(value));
+            // A foreign trainer has names of its own.
+            let named = Tunable::named(path).map(|tunable| tunable.path().to_owned());
+            let path = named.unwrap_or_else(|_| path.clone());
+            let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
+            let old = status.tuned.get(&path).map(|value| json!(value));
             let old = old.or_else(|| made.cloned()).unwrap_or_default();
-            (Deed::Tune, json!({ tunable.path(): old }), json!({ tunable.path(): value }))
+            (Deed::Tune, json!({ &path: old }), json!({ &path: value }))
         }
         // Who watches changes nothing about the run.
         Command::Watch { .. } => return issue(data, id, status, command, by),
@@ -155,6 +170,8 @@ fn end_unstarted(data: &DataDir, id: &RunId) -> Result<bool> {
             signal: None,
             forced: true,
             log: vec!["ended before it was started".to_owned()],
+            reason: None,
+            lines: None,
         },
     })?;
     journal.sync()?;
@@ -170,7 +187,12 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
         return Err(RunError::Ended { id: id.clone(), state });
     }
     let not_now = |hint| Err(RunError::NotNow { id: id.clone(), state, hint });
-    if let Command::Tune { path, value } = command {
+    if manifest.kind == RunKind::External {
+        // What may be tuned, and how far, only the trainer knows: it may refuse.
+        if !offers(status, command) {
+            return not_now("its trainer does not offer that in the `capabilities` of its config");
+        }
+    } else if let Command::Tune { path, value } = command {
         config_of(manifest)?.tunable(path, *value)?;
     }
     match (command, state) {
@@ -188,11 +210,25 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
 /// Complains about runs without a trainer: neither a person's game nor an evaluation has one.
 fn check_kind(manifest: &Manifest) -> Result<()> {
     match manifest.kind {
-        RunKind::Train => Ok(()),
+        RunKind::Train | RunKind::External => Ok(()),
         RunKind::Eval | RunKind::Human => {
             Err(StoreError::NoSuchRun(manifest.id.to_string()).into())
         }
     }
+}
+
+/// Whether a foreign trainer can do what `command` asks. It can always be ended: by signals, if it
+/// does not listen.
+pub fn offers(status: &RunStatus, command: &Command) -> bool {
+    let word = match command {
+        Command::Stop | Command::Terminate | Command::Watch { .. } => return true,
+        Command::Pause => "pause",
+        Command::Resume => "resume",
+        Command::Checkpoint => "checkpoint",
+        Command::Tune { .. } => "tune",
+    };
+    let said = status.trainer.as_ref().and_then(|trainer| trainer.capabilities.as_ref());
+    said.is_some_and(|words| words.iter().any(|offered| offered == word))
 }
 
 /// Lets a run go on: one that is paused steps again, one that has ended before its last step gets
@@ -231,7 +267,9 @@ pub fn fork(
     overrides: &[(String, Value)],
     by: By<'_>,
 ) -> Result<Manifest> {
-    check_kind(parent)?;
+    if parent.kind != RunKind::Train {
+        return Err(StoreError::NoSuchRun(parent.id.to_string()).into());
+    }
     let dir = data.run(&parent.id);
     let name = checkpoint::find(&dir, &parent.id, at)?;
     let whole = checkpoint::load_whole(&dir, &parent.id, &name)?;

@@ -40,6 +40,25 @@ pub enum StoreError {
         /// The newest format that this version reads.
         known: u32,
     },
+    /// The data was written by a version that is too old.
+    #[error(
+        "{} has format {found}, and this version knows formats from {oldest} on\n\
+         hint: open it once with an older cartridge, or choose another folder with --data", path.display()
+    )]
+    OlderFormat {
+        /// The data folder.
+        path: PathBuf,
+        /// Its format number.
+        found: u32,
+        /// The oldest format that this version can bring up to date.
+        oldest: u32,
+    },
+    /// Data cannot be brought up to date while a lab uses it.
+    #[error(
+        "a lab is at work on {}, whose data is of an older format\n\
+         hint: end that lab first", .0.display()
+    )]
+    InUse(PathBuf),
     /// A file holds something that it should not.
     #[error("{} is damaged: {detail}", path.display())]
     Damaged {
@@ -48,6 +67,9 @@ pub enum StoreError {
         /// What was found.
         detail: String,
     },
+    /// A file that was read before is shorter now, or another one.
+    #[error("{} is not the file that it was; it is read again from the start", .0.display())]
+    Rewound(PathBuf),
     /// No such run.
     #[error("there is no run `{0}`")]
     NoSuchRun(String),
@@ -73,6 +95,30 @@ impl StoreError {
         matches!(
             code,
             Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
+        )
+    }
+
+    /// Whether the index could not be written: a full disk, a folder without permission. It is as
+    /// it was, and the next try may work.
+    pub fn is_index_unwritable(&self) -> bool {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, FileLockingProtocolFailed,
+            OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
+        };
+        let Self::Index(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(
+                CannotOpen
+                    | DatabaseBusy
+                    | DatabaseLocked
+                    | DiskFull
+                    | FileLockingProtocolFailed
+                    | OutOfMemory
+                    | PermissionDenied
+                    | ReadOnly
+                    | SystemIoFailure
+            )
         )
     }
 

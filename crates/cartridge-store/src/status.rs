@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::records::{
-    ControlLine, DoneReason, Evaluation, Event, EventLine, MatchResult, MetricLine,
-    SupervisorEvent, SupervisorLine,
+    ControlLine, DoneReason, Evaluation, Event, EventLine, GpuSample, LineCounts, MatchResult,
+    MetricLine, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 
 /// Where a run is in its life.
@@ -129,6 +129,14 @@ pub struct RunStatus {
     pub cpu_percent: Option<f64>,
     /// Memory of the trainer.
     pub rss_bytes: Option<u64>,
+    /// What the trainer uses of the GPUs.
+    pub gpu: Option<GpuSample>,
+    /// The lines of a foreign trainer so far.
+    pub lines: Option<LineCounts>,
+    /// What a foreign trainer said of itself.
+    pub trainer: Option<TrainerConfig>,
+    /// Why its supervisor ended it, unless it was asked to.
+    pub end_reason: Option<String>,
     /// When the trainer started.
     pub started_at: Option<f64>,
     /// When it ended.
@@ -174,41 +182,6 @@ impl RunStatus {
         self.attempt.max(self.facts.attempt)
     }
 
-    /// Forgets what the newest metrics said, because they are superseded.
-    pub(crate) fn forget_metrics(&mut self) {
-        for (_, slot) in self.metric_slots() {
-            *slot = None;
-        }
-    }
-
-    /// Takes from an older row what no newer one has said.
-    pub(crate) fn fill_in_metrics(&mut self, line: &MetricLine) {
-        for (name, slot) in self.metric_slots() {
-            if let Some(value) = line.values.get(name)
-                && slot.is_none()
-            {
-                *slot = *value;
-            }
-        }
-    }
-
-    /// Whether all of them are known.
-    pub(crate) fn has_metrics(&self) -> bool {
-        [self.steps_per_sec, self.mean_reward, self.mean_length, self.loss]
-            .iter()
-            .all(Option::is_some)
-    }
-
-    /// The figures that are kept of the newest row that has them.
-    fn metric_slots(&mut self) -> [(&'static str, &mut Option<f64>); 4] {
-        [
-            ("time/fps", &mut self.steps_per_sec),
-            ("rollout/ep_rew_mean", &mut self.mean_reward),
-            ("rollout/ep_len_mean", &mut self.mean_length),
-            ("train/loss", &mut self.loss),
-        ]
-    }
-
     fn is_asked_to_end(&self) -> bool {
         // What is asked before the first start is meant for it.
         let attempt = self.last_attempt().max(1);
@@ -221,6 +194,7 @@ impl RunStatus {
         if attempt > self.facts.attempt {
             self.facts = Facts { attempt, ..Facts::default() };
             self.ended_at = None;
+            self.end_reason = None;
         }
         (attempt == self.facts.attempt).then_some(&mut self.facts)
     }
@@ -284,7 +258,7 @@ impl RunStatus {
         match &line.event {
             Event::CheckpointSaved { step, weights_sha256, .. } => {
                 self.checkpoint_step = Some(*step);
-                self.weights_sha256 = Some(weights_sha256.clone());
+                self.weights_sha256 = Some(weights_sha256.clone()).filter(|hash| !hash.is_empty());
             }
             Event::GamePlayed(record) => {
                 self.episodes = self.episodes.max(u64::from(record.game));
@@ -298,6 +272,7 @@ impl RunStatus {
                 self.latest_eval = Some(evaluation.clone());
             }
             Event::TuneApplied { path, new, .. } => _ = self.tuned.insert(path.clone(), *new),
+            Event::Configured(config) => self.trainer = Some(config.clone()),
             Event::Restored { checkpoint, step, episode, .. } => {
                 self.step = *step;
                 self.episodes = *episode;
@@ -313,6 +288,7 @@ impl RunStatus {
             | Event::EvaluationStarted { .. }
             | Event::MatchStarted { .. }
             | Event::EnvironmentInitialized { .. }
+            | Event::ArtifactsNamed { .. }
             | Event::ControlAck { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
@@ -331,11 +307,21 @@ impl RunStatus {
         self.step = self.step.max(line.step);
         self.episodes =
             line.episodes.episode.last().copied().unwrap_or(self.episodes).max(self.episodes);
-        for (name, slot) in self.metric_slots() {
+        for (name, slot) in self.newest_values() {
             if let Some(value) = line.values.get(name) {
                 *slot = *value;
             }
         }
+    }
+
+    /// The metrics whose newest value belongs to the status, by name.
+    pub(crate) fn newest_values(&mut self) -> [(&'static str, &mut Option<f64>); 4] {
+        [
+            ("time/fps", &mut self.steps_per_sec),
+            ("rollout/ep_rew_mean", &mut self.mean_reward),
+            ("rollout/ep_len_mean", &mut self.mean_length),
+            ("train/loss", &mut self.loss),
+        ]
     }
 
     /// Takes in a line of `supervisor.jsonl`.
@@ -349,17 +335,23 @@ impl RunStatus {
                 self.started_at = Some(line.t);
                 self.facts(line.attempt);
             }
-            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes } => {
+            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu, lines } => {
                 self.cpu_percent = *cpu_percent;
                 self.rss_bytes = *rss_bytes;
+                self.gpu = *gpu;
+                self.lines.clone_from(lines);
             }
             SupervisorEvent::ControlRefused { line, .. } => _ = self.refused.insert(*line),
-            SupervisorEvent::Exited { code, signal, forced, log } => {
+            SupervisorEvent::Exited { code, signal, forced, log, reason, lines } => {
                 let log = log.clone();
                 let exit = Exit { code: *code, signal: *signal, forced: *forced, log };
                 if let Some(facts) = self.facts(line.attempt) {
                     facts.exit = Some(exit);
                     self.ended_at = Some(line.t);
+                    self.end_reason.clone_from(reason);
+                    if lines.is_some() {
+                        self.lines.clone_from(lines);
+                    }
                 }
             }
         }

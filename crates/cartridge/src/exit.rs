@@ -61,7 +61,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NotNow { .. }
             | RunError::NothingLeft { .. }
             | RunError::NoState { .. }
-            | RunError::LabRunning { .. },
+            | RunError::LabRunning { .. }
+            | RunError::Store(StoreError::InUse(_)),
         ) => Exit::Conflict,
         _ => Exit::Failed,
     }

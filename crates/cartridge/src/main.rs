@@ -26,6 +26,7 @@ struct Cli {
 enum Command {
     Up(cmd::up::Args),
     Train(cmd::train::Args),
+    Exec(cmd::exec::Args),
     Eval(cmd::eval::Args),
     Par(cmd::par::Args),
     Bench(cmd::bench::Args),
@@ -59,15 +60,20 @@ enum Command {
     /// Let go of a run, or of one of its checkpoints
     Unpin(cmd::keep::PinArgs),
     Audit(cmd::audit::Args),
+    Reindex(cmd::reindex::Args),
+    Protocol(cmd::protocol::Args),
     Url(cmd::url::Args),
     Supervise(cmd::supervise::Args),
     Worker(cmd::worker::Args),
+    StartTrainer(cmd::start_trainer::Args),
+    Guard(cmd::guard::Args),
 }
 
 fn main() -> Exit {
     let outcome = match Cli::parse().command {
         Command::Up(args) => cmd::up::run(&args),
         Command::Train(args) => cmd::train::run(&args),
+        Command::Exec(args) => cmd::exec::run(&args),
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Par(args) => cmd::par::run(&args),
         Command::Bench(args) => cmd::bench::run(&args),
@@ -91,9 +97,13 @@ fn main() -> Exit {
         Command::Pin(args) => cmd::keep::pin(&args, true),
         Command::Unpin(args) => cmd::keep::pin(&args, false),
         Command::Audit(args) => cmd::audit::run(&args),
+        Command::Reindex(args) => cmd::reindex::run(&args),
+        Command::Protocol(args) => cmd::protocol::run(&args),
         Command::Url(args) => cmd::url::run(&args),
         Command::Supervise(args) => cmd::supervise::run(&args),
         Command::Worker(args) => cmd::worker::run(&args),
+        Command::StartTrainer(args) => cmd::start_trainer::run(&args),
+        Command::Guard(args) => cmd::guard::run(&args),
     };
     outcome.unwrap_or_else(|error| exit::report(&error))
 }

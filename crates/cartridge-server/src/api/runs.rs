@@ -11,7 +11,7 @@ use cartridge_run::lab::{self, RunView};
 use cartridge_run::opponent::Opponent;
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, Restart, RunId, RunState as Stored};
-use cartridge_run::{Algorithm, RunError};
+use cartridge_run::{Algorithm, RunError, steer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -96,6 +96,15 @@ pub struct Run {
     /// Memory of the trainer.
     #[schema(required)]
     pub rss_bytes: Option<u64>,
+    /// What it uses of the GPUs, where there is one.
+    #[schema(required)]
+    pub gpu: Option<GpuSample>,
+    /// The lines of a foreign trainer so far.
+    #[schema(required)]
+    pub lines: Option<LineCounts>,
+    /// Why its supervisor ended it, unless it was asked to.
+    #[schema(required)]
+    pub end_reason: Option<String>,
     /// When it was made (RFC 3339).
     pub created_at: String,
     /// When its trainer started.
@@ -147,6 +156,57 @@ pub enum RunKind {
     Eval,
     /// A person plays.
     Human,
+    /// A program that is not ours trains an agent.
+    External,
+}
+
+/// How many lines a foreign trainer wrote, each in exactly one class.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct LineCounts {
+    /// Lines of the protocol.
+    pub typed: u64,
+    /// Lines that are none, kept in the log.
+    pub log: u64,
+    /// Lines of a known type that could not be used.
+    pub wrong: u64,
+    /// JSON objects of a type that the protocol does not have.
+    pub unknown: u64,
+    /// Lines that were too long.
+    pub cut: u64,
+    /// Numbers that were not finite.
+    pub nonfinite: u64,
+    /// Lines of the log that were dropped to keep it small.
+    pub log_dropped: u64,
+    /// The lines of the protocol, by type.
+    pub by_type: BTreeMap<String, u64>,
+    /// Why lines were wrong, and how many each.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl From<store::LineCounts> for LineCounts {
+    fn from(counts: store::LineCounts) -> Self {
+        let store::LineCounts {
+            typed,
+            log,
+            wrong,
+            unknown,
+            cut,
+            nonfinite,
+            log_dropped,
+            by_type,
+            reasons,
+        } = counts;
+        Self { typed, log, wrong, unknown, cut, nonfinite, log_dropped, by_type, reasons }
+    }
+}
+
+/// What a trainer's processes use of the GPUs.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct GpuSample {
+    /// Use of the busiest GPU that it works on, in percent.
+    pub percent: f64,
+    /// Memory of its processes on all GPUs.
+    pub memory_bytes: u64,
 }
 
 /// Where a run is in its life.
@@ -217,6 +277,25 @@ pub enum Capability {
     Fork,
     /// Move it to the trash.
     Delete,
+}
+
+impl Capability {
+    /// Whether a foreign trainer can do it in `state`.
+    fn is_offered(self, state: Stored, status: &store::RunStatus) -> bool {
+        use store::Command;
+        let command = match self {
+            Self::Stop | Self::Terminate | Self::Delete => return true,
+            // Its checkpoints are its own.
+            Self::Fork => return false,
+            // A new start needs no word of it.
+            Self::Resume if !state.is_active() => return true,
+            Self::Pause => Command::Pause,
+            Self::Resume => Command::Resume,
+            Self::Checkpoint => Command::Checkpoint,
+            Self::Tune => Command::Tune { path: String::new(), value: 0.0 },
+        };
+        steer::offers(status, &command)
+    }
 }
 
 /// What can be asked of a training in `state`.
@@ -317,7 +396,12 @@ impl From<RunView> for Run {
             children,
         } = view;
         let state = status.state();
-        let total_timesteps = manifest.config["trainer"]["total_timesteps"].as_u64().unwrap_or(0);
+        // A foreign trainer may have said how much it will do.
+        let said = status.trainer.as_ref();
+        let total_timesteps = manifest.config["trainer"]["total_timesteps"]
+            .as_u64()
+            .or_else(|| said?.total_timesteps)
+            .unwrap_or(0);
         let total_episodes = ["games", "episodes"]
             .iter()
             .find_map(|key| manifest.config[*key].as_u64())
@@ -329,7 +413,9 @@ impl From<RunView> for Run {
             _ if total_episodes.is_some() => {
                 (status.episodes as f64 / total_episodes.unwrap_or(0).max(1) as f64).min(1.0)
             }
-            _ => (status.step as f64 / total_timesteps.max(1) as f64).min(1.0),
+            // Nobody knows how far it will go.
+            _ if total_timesteps == 0 => 0.0,
+            _ => (status.step as f64 / total_timesteps as f64).min(1.0),
         };
         Self {
             id: manifest.id.to_string(),
@@ -337,6 +423,7 @@ impl From<RunView> for Run {
                 store::RunKind::Train => RunKind::Train,
                 store::RunKind::Eval => RunKind::Eval,
                 store::RunKind::Human => RunKind::Human,
+                store::RunKind::External => RunKind::External,
             },
             name: manifest.name,
             env_name: name_of(&manifest.env_id),
@@ -346,10 +433,15 @@ impl From<RunView> for Run {
             of_run: manifest.config["run"].as_str().map(str::to_owned),
             total_episodes,
             env_id: manifest.env_id,
-            algorithm: manifest.config["algo"].as_str().unwrap_or_default().to_owned(),
+            algorithm: manifest.config["algo"]
+                .as_str()
+                .or_else(|| said?.algo.as_deref())
+                .unwrap_or_default()
+                .to_owned(),
             seed: [&manifest.config["seeds"]["seed_base"], &manifest.config["seed"]]
                 .into_iter()
                 .find_map(Value::as_u64)
+                .or_else(|| said?.seed)
                 .unwrap_or(0),
             state: match state {
                 Stored::Queued => RunState::Queued,
@@ -379,7 +471,7 @@ impl From<RunView> for Run {
             steps_per_sec: status.steps_per_sec,
             eta_seconds: status
                 .steps_per_sec
-                .filter(|pace| is_stepping && *pace > 0.0)
+                .filter(|pace| is_stepping && *pace > 0.0 && total_timesteps > 0)
                 .map(|pace| left / pace),
             episodes: status.episodes,
             mean_reward: status.mean_reward,
@@ -390,6 +482,12 @@ impl From<RunView> for Run {
             checkpoint_step: status.checkpoint_step,
             cpu_percent: status.cpu_percent,
             rss_bytes: status.rss_bytes,
+            gpu: status.gpu.map(|store::GpuSample { percent, memory_bytes }| GpuSample {
+                percent,
+                memory_bytes,
+            }),
+            lines: status.lines.clone().map(Into::into),
+            end_reason: status.end_reason.clone(),
             created_at: rfc3339(manifest.created_at),
             started_at: status.started_at.map(rfc3339),
             ended_at: status.ended_at.map(rfc3339),
@@ -408,6 +506,10 @@ impl From<RunView> for Run {
             pinned_checkpoints: pinned_checkpoints.into_iter().collect(),
             capabilities: match manifest.kind {
                 store::RunKind::Train => capabilities(state, status.checkpoint_step.is_some()),
+                store::RunKind::External => {
+                    let all = capabilities(state, false).into_iter();
+                    all.filter(|capability| capability.is_offered(state, &status)).collect()
+                }
                 store::RunKind::Eval if !state.is_active() => vec![Capability::Delete],
                 store::RunKind::Eval | store::RunKind::Human => Vec::new(),
             },
@@ -457,6 +559,40 @@ struct PageQuery {
     #[serde(default)]
     #[param(required = false)]
     archived: bool,
+    /// Only of these kinds, separated by commas; without it, all but the games of people.
+    #[param(example = "train,eval")]
+    kind: Option<String>,
+    /// Only in these states, separated by commas.
+    #[param(example = "running,lost")]
+    state: Option<String>,
+    /// Only of this environment or game.
+    env: Option<String>,
+    /// Only with this in their name, id or environment; case does not matter.
+    q: Option<String>,
+}
+
+impl PageQuery {
+    fn filter(&self) -> Result<store::RunFilter, ApiError> {
+        let mut filter = store::RunFilter::listed();
+        if let Some(kinds) = &self.kind {
+            filter.kinds = parse_words("kind", kinds)?;
+        }
+        if let Some(states) = &self.state {
+            filter.states = parse_words("state", states)?;
+        }
+        filter.env_id = self.env.clone().filter(|id| !id.is_empty());
+        filter.text = self.q.clone().filter(|text| !text.is_empty());
+        Ok(filter)
+    }
+}
+
+/// Words as files and answers have them, separated by commas.
+fn parse_words<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<Vec<T>, ApiError> {
+    let parse = |word: &str| {
+        serde_json::from_value(Value::from(word))
+            .map_err(|error| ApiError::Malformed(format!("`{name}`: {error}")))
+    };
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(parse).collect()
 }
 
 fn default_page() -> usize {
@@ -521,9 +657,11 @@ async fn list_runs(
 ) -> Result<Json<RunPage>, ApiError> {
     let limit = query.limit.clamp(1, 500);
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let filter = query.filter()?;
     // One more than asked for tells whether there is a next page.
-    let mut views =
-        state.ask(move |lab| lab.runs(limit + 1, after.as_ref(), query.archived)).await?;
+    let mut views = state
+        .ask(move |lab| lab.find_runs(&filter, limit + 1, after.as_ref(), query.archived))
+        .await?;
     let more = views.len() > limit;
     views.truncate(limit);
     let next_cursor = views.last().filter(|_| more).map(|RunView { run, .. }| {

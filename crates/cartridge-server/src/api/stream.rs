@@ -247,7 +247,7 @@ impl Reader {
     }
 
     async fn send_snapshot(&self, seq: u64, reset: bool) -> Option<()> {
-        let views = self.state.ask(|lab| lab.runs(SNAPSHOT_RUNS, None, false)).await.ok()?;
+        let views = self.state.ask(|lab| lab.runs(SNAPSHOT_RUNS, None)).await.ok()?;
         let wanted = |view: &lab::RunView| self.wants(&view.run.manifest.id);
         let runs = views.into_iter().filter(wanted).map(Into::into).collect();
         self.sender.send(Ok(FeedMessage::Snapshot { reset, runs }.event(seq))).await.ok()

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::records::Event;
+use crate::error::StoreError;
 
 fn metric_line(row: u64, n_episodes: u64) -> String {
     let numbers: Vec<u64> = (1..=n_episodes).map(|n| (row - 1) * n_episodes + n).collect();
@@ -58,7 +58,7 @@ fn garbage_is_counted_and_passed_over() {
 }
 
 #[test]
-fn lines_of_a_revived_attempt_are_refused() {
+fn lines_of_a_replaced_attempt_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::new(folder.path());
     let line =
@@ -66,70 +66,72 @@ fn lines_of_a_revived_attempt_are_refused() {
     let text = |attempt| serde_json::to_string(&line(attempt)).unwrap() + "\n";
     fs::write(dir.events_path(), text(1) + &text(2) + &text(1) + &text(2)).unwrap();
     let mut follower = Follower::default();
-    let attempts: Vec<u32> =
-        follower.advance(&dir).unwrap().events.iter().map(|(_, line)| line.attempt).collect();
-    assert_eq!(attempts, [1, 2, 2]);
+    let news = follower.advance(&dir).unwrap();
+    assert_eq!(news.events, [(1, line(1)), (2, line(2)), (3, line(2))]);
     assert_eq!(follower.status.refused_lines, 1);
 }
 
-/// A run that got to row 4, was started again from row 2, and got to row 3 and then to row 5;
-/// read in any steps it says the same.
 #[test]
-fn what_was_written_anew_is_superseded() {
+fn rows_after_a_restored_checkpoint_are_superseded() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::new(folder.path());
-    let row = |attempt: u32, row: u64| {
-        let mut line: MetricLine = serde_json::from_str(&metric_line(row, 2)).unwrap();
-        line.attempt = attempt;
-        line.values.insert("time/fps".to_owned(), Some(f64::from(attempt) * 100.0 + row as f64));
-        serde_json::to_string(&line).unwrap() + "\n"
-    };
-    let restored = EventLine {
-        attempt: 2,
-        t: 1.0,
-        event: Event::Restored { checkpoint: "c".to_owned(), step: 200, row: 2, episode: 4 },
-    };
-    let restored = serde_json::to_string(&restored).unwrap() + "\n";
-    let before: String = (1..=4).map(|n| row(1, n)).collect();
-    let (third, rest) = (row(2, 3), row(2, 4) + &row(2, 5));
-    // What is in metrics.jsonl and events.jsonl at each look.
-    let states = [
-        (before.clone(), String::new()),
-        (before.clone(), restored.clone()),
-        (before.clone() + &third, restored.clone()),
-        (before + &third + &rest, restored),
-    ];
-    let mut whole = Follower::default();
-    for looks in 0..8_u32 {
+    let again = |row| metric_line(row, 2).replace("\"attempt\":1", "\"attempt\":2");
+    let restored = "{\"attempt\":2,\"t\":1.0,\"type\":\"restored\",\"checkpoint\":\"c\",\
+                    \"step\":200,\"row\":2,\"episode\":4}\n";
+    let first: String = (1..=4).map(|row| metric_line(row, 2)).collect();
+    // The old trainer writes one more row after it was replaced.
+    let second = again(3) + &metric_line(5, 2) + &again(4);
+    let rows = |news: &News| news.metrics.iter().map(|line| line.row).collect::<Vec<_>>();
+    let mut live = Follower::default();
+    fs::write(dir.metrics_path(), &first).unwrap();
+    assert_eq!(rows(&live.advance(&dir).unwrap()), [1, 2, 3, 4]);
+    fs::write(dir.events_path(), restored).unwrap();
+    let news = live.advance(&dir).unwrap();
+    assert_eq!((news.last_kept_row, live.last_row, live.status.step), (Some(2), 2, 200));
+    fs::write(dir.metrics_path(), first + &second).unwrap();
+    let news = live.advance(&dir).unwrap();
+    assert_eq!((rows(&news), news.last_kept_row), (vec![3, 4], None));
+    // All at once it is the same.
+    let mut late = Follower::default();
+    let news = late.advance(&dir).unwrap();
+    assert_eq!((rows(&news), news.last_kept_row), (vec![1, 2, 3, 4], None));
+    assert_eq!(late, live);
+}
+
+#[test]
+fn a_look_reads_no_more_than_its_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    let content: String = (1..=100).map(|row| metric_line(row, 2)).collect();
+    fs::write(dir.metrics_path(), &content).unwrap();
+    let line = content.len() as u64 / 100;
+    for budget in [0, 1, line, 10 * line] {
         let mut follower = Follower::default();
-        let mut kept: Vec<(u32, u64)> = Vec::new();
-        for (at, (metrics, events)) in states.iter().enumerate() {
-            if at < 3 && looks & (1 << at) == 0 {
-                continue;
-            }
-            fs::write(dir.metrics_path(), metrics).unwrap();
-            fs::write(dir.events_path(), events).unwrap();
-            let news = follower.advance(&dir).unwrap();
-            if let Some(row) = news.restored {
-                kept.retain(|(_, kept)| *kept <= row);
-            }
-            kept.extend(news.metrics.iter().map(|line| (line.attempt, line.row)));
-            if at == 1 {
-                assert_eq!(follower.status.steps_per_sec, Some(102.0), "of the row it built on");
-                assert_eq!((follower.status.step, follower.status.episodes), (200, 4));
-            }
-        }
-        assert_eq!(kept, [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)], "looks {looks:b}");
-        assert_eq!((follower.last_row, follower.status.step), (5, 500));
-        if looks == 0 {
-            whole = follower;
-        } else {
-            assert_eq!(follower, whole, "looks {looks:b}");
-        }
+        let mut n_looks = 0;
+        while {
+            let before = follower.metrics_end;
+            let news = follower.advance_within(&dir, budget).unwrap();
+            assert!(follower.metrics_end - before <= budget.max(4 * line), "{budget}");
+            assert!(!news.metrics.is_empty());
+            n_looks += 1;
+            news.has_more
+        } {}
+        assert_eq!(follower.last_row, 100);
+        assert!(n_looks >= 10, "{n_looks}");
     }
-    let rows: Vec<u64> = metrics_in(&dir, (0, u64::MAX)).unwrap().iter().map(|l| l.row).collect();
-    assert_eq!(rows, [1, 2, 3, 4, 5]);
-    assert_eq!(latest_episodes(&dir, 99).unwrap().episode, (1..=10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_that_was_cut_and_grew_again_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    fs::write(dir.metrics_path(), metric_line(1, 2) + &metric_line(2, 2)).unwrap();
+    let mut follower = Follower::default();
+    follower.advance(&dir).unwrap();
+    for content in [metric_line(1, 2), metric_line(1, 2) + &metric_line(2, 9)] {
+        fs::write(dir.metrics_path(), content).unwrap();
+        assert!(matches!(follower.clone().advance(&dir), Err(StoreError::Rewound(_))));
+    }
 }
 
 #[test]
@@ -148,4 +150,23 @@ fn the_latest_episodes_come_from_the_end() {
         assert!(episodes.episode.is_sorted());
     }
     assert_eq!(latest_episodes(&dir, 99_999).unwrap().len(), Some(15_000));
+}
+
+#[test]
+fn rows_that_were_written_anew_are_shown_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    // It got to row 4, was started again from row 2, and got to row 5.
+    let row = |attempt: u32, row: u64| {
+        let mut line: MetricLine = serde_json::from_str(&metric_line(row, 2)).unwrap();
+        line.attempt = attempt;
+        serde_json::to_string(&line).unwrap() + "\n"
+    };
+    let content: String =
+        (1..=4).map(|n| row(1, n)).chain((3..=5).map(|n| row(2, n))).chain([row(1, 5)]).collect();
+    fs::write(dir.metrics_path(), content).unwrap();
+    let rows = metrics_in(&dir, (0, u64::MAX)).unwrap();
+    let rows: Vec<(u32, u64)> = rows.iter().map(|line| (line.attempt, line.row)).collect();
+    assert_eq!(rows, [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)]);
+    assert_eq!(latest_episodes(&dir, 99).unwrap().episode, (1..=10).collect::<Vec<_>>());
 }

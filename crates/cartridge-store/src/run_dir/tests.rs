@@ -15,6 +15,9 @@ pub(crate) fn manifest(id: RunId) -> Manifest {
         cartridge_version: "0.0.0".to_owned(),
         parent: None,
         restart: None,
+        command: None,
+        cwd: None,
+        limits: Default::default(),
     }
 }
 
