@@ -9,6 +9,7 @@
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
 //! * [`status`]: the lines of a run folded into how the run is doing.
 //! * [`follow`]: what is new in a run's files since the last look.
+//! * [`episodes`]: every episode of a run, in compressed segments.
 //! * [`index`]: the SQLite index and the feed; the only place with SQL.
 //!
 //! **Invariants:** files are the truth and are only appended to (or written beside and renamed);
@@ -16,6 +17,7 @@
 //! a line yet. No clock is read here: times come in with the records.
 
 pub mod data_dir;
+pub mod episodes;
 pub mod error;
 pub mod follow;
 pub mod index;
@@ -26,12 +28,14 @@ pub mod run_dir;
 pub mod status;
 
 pub use crate::data_dir::DataDir;
+pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
-    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord, Level,
-    Manifest, MatchResult, MetricLine, Played, RunKind, SupervisorEvent, SupervisorLine,
+    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord,
+    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played, RunKind,
+    SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};
