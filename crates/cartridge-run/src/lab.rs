@@ -56,6 +56,10 @@ const OPENING_TIME: Duration = Duration::from_secs(1);
 /// Lost runs that are looked at in one discovery: one seldom comes back, and there may be many.
 const LOST_LOOKS: usize = 64;
 
+/// Ended runs that are looked at in one discovery, in case somebody started one again beside the
+/// lab; a look is one question to the file system.
+const ENDED_LOOKS: usize = 256;
+
 /// How often the index is tidied up.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
@@ -108,6 +112,8 @@ struct Watch {
     left: VecDeque<RunId>,
     /// The lost run that was looked at last.
     last_lost: Option<RunId>,
+    /// The ended run that was looked at last; none after the last of all.
+    last_ended: Option<RunId>,
     last_housekeeping: Option<Instant>,
     /// Runs that have ended and are started again by somebody: since when they are looked at.
     waking: HashMap<RunId, Instant>,
@@ -422,6 +428,18 @@ impl Lab {
             }
             (due, is_discovery && self.is_listing_due(&mut watch))
         };
+        if is_discovery {
+            let last = held(&self.watch).last_ended.take();
+            let ended = index.ended(last.as_ref(), ENDED_LOOKS)?;
+            if ended.len() == ENDED_LOOKS {
+                held(&self.watch).last_ended = ended.last().map(|(id, _)| id.clone());
+            }
+            let is_longer = |(id, known): &(RunId, u64)| {
+                let path = self.data.run(id).supervisor_path();
+                std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > *known)
+            };
+            due.extend(ended.into_iter().filter(is_longer).map(|(id, _)| id));
+        }
         if is_listing {
             let known = index.known()?;
             let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();

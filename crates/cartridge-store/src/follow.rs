@@ -112,6 +112,11 @@ impl Follower {
         Ok(look.news)
     }
 
+    /// How much of `supervisor.jsonl` was read.
+    pub(crate) fn supervisor_bytes(&self) -> u64 {
+        self.supervisor_end
+    }
+
     fn take_metrics(&mut self, line: MetricLine, news: &mut News) {
         // Whether a line is refused depends on the lines before it in its file alone.
         let is_sound = line.episodes.len().is_some()

@@ -389,3 +389,25 @@ fn an_index_made_anew_shows_the_same_runs() {
     assert_eq!(reindex(&data).unwrap(), Reindexed { n_runs: 1, left_out: Vec::new() });
     assert_eq!(read(&open(&data).unwrap()), before);
 }
+
+#[test]
+fn an_ended_run_that_is_started_again_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let exited =
+        "{\"attempt\":1,\"t\":2.0,\"type\":\"exited\",\"code\":1,\"signal\":null,\"log\":[]}\n";
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (dir, id) = make_run(&data);
+        std::fs::write(dir.supervisor_path(), format!("{}{exited}", started())).unwrap();
+        ids.push((dir, id));
+    }
+    let lab = open(&data).unwrap();
+    let (dir, id) = &ids[1];
+    assert_eq!(lab.run(id).unwrap().run.status.state(), RunState::Failed);
+    let again = started().replace("\"attempt\":1", "\"attempt\":2");
+    std::fs::write(dir.supervisor_path(), format!("{}{exited}{again}", started())).unwrap();
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert_eq!(lab.run(id).unwrap().run.status.state(), RunState::Starting);
+}
