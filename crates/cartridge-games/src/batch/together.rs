@@ -1,12 +1,12 @@
 //! Solves the islands of a batch of mechanisms, many at a time.
 
 use super::{Island, Lane};
-use crate::rigid::{LaneIsland, N_LANES};
+use crate::rigid::{LaneIslands, N_LANES};
 
 /// What is kept from step to step, so that nothing is allocated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Together {
-    islands: LaneIsland,
+    islands: LaneIslands,
     /// The signature of each lane's island, and the lane.
     order: Vec<(u32, u32)>,
     /// Lanes whose positions are not settled yet.

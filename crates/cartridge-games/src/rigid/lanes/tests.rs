@@ -91,7 +91,7 @@ proptest! {
     fn lanes_equal_one_world(seed: u64, n_worlds in 1..=N_LANES) {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut worlds: Vec<World> = (0..n_worlds).map(|_| world(&mut rng)).collect();
-        let mut lanes = LaneIsland::default();
+        let mut lanes = LaneIslands::default();
         let mut n_contacts = 0;
         for _ in 0..60 {
             for world in &mut worlds {
