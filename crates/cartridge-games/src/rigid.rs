@@ -65,6 +65,7 @@ pub(crate) use joint::JointSpec;
 pub(crate) use lanes::{LaneIslands, N_LANES};
 pub(crate) use math::{Vec2, vec2};
 pub(crate) use shape::{Edge, GroundShape, Polygon};
+pub use world::Impact;
 pub(crate) use world::World;
 
 /// Seconds per step.

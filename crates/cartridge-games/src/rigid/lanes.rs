@@ -136,6 +136,11 @@ impl LaneIslands {
         self.run(Level::detect(), Part::Settle);
     }
 
+    /// What [`Island::solve_impact`] does, in every lane.
+    pub(crate) fn solve_impacts(&mut self) {
+        self.run(Level::detect(), Part::Impact);
+    }
+
     fn run(&mut self, level: Level, part: Part) {
         let blocks = &mut self.blocks[..self.n_lanes.div_ceil(WIDTH)];
         blocks.iter_mut().for_each(Block::prepare);
@@ -288,9 +293,13 @@ fn run_here(blocks: &mut [Block], part: Part) {
     match part {
         Part::Start => {
             solve_velocities(blocks);
+            for body in blocks.iter_mut().flat_map(|block| &mut block.bodies) {
+                body.integrate(STEP_S);
+            }
             solve_positions(blocks, FIRST_ITERATIONS);
         }
         Part::Settle => solve_positions(blocks, POSITION_ITERATIONS - FIRST_ITERATIONS),
+        Part::Impact => solve_velocities(blocks),
     }
 }
 
@@ -307,11 +316,6 @@ fn solve_velocities(blocks: &mut [Block]) {
             for block in &mut *blocks {
                 block.solve_contact_velocities(body);
             }
-        }
-    }
-    for block in blocks {
-        for body in &mut block.bodies {
-            body.integrate(STEP_S);
         }
     }
 }
@@ -368,6 +372,7 @@ impl Default for Active {
 enum Part {
     Start,
     Settle,
+    Impact,
 }
 
 /// An instruction set for which the iterations are compiled. Only a detected one can be had.
