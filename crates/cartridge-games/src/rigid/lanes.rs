@@ -258,8 +258,10 @@ impl Block {
     fn solve_contact_positions(&mut self, number: usize) {
         let body = &mut self.bodies[number];
         for contact in &self.contacts[number][..self.n_contacts[number]] {
-            contact.surface.solve_position::<0>(body, &mut self.is_active);
-            if contact.surface.has_point[1] != [0; WIDTH] {
+            if contact.surface.has_point::<0>(&self.is_active) {
+                contact.surface.solve_position::<0>(body, &mut self.is_active);
+            }
+            if contact.surface.has_point::<1>(&self.is_active) {
                 contact.surface.solve_position::<1>(body, &mut self.is_active);
             }
         }

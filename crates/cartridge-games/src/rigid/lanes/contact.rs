@@ -215,6 +215,13 @@ impl LaneSurface {
         }
     }
 
+    /// Whether any active lane has the point.
+    #[inline(always)]
+    pub(super) fn has_point<const INDEX: usize>(&self, active: &Active) -> bool {
+        (0..WIDTH).fold(0, |any, lane| any | (self.has_point[INDEX][lane] & active.lanes[lane]))
+            != 0
+    }
+
     #[inline(always)]
     pub(super) fn solve_position<const INDEX: usize>(
         &self,
