@@ -21,6 +21,7 @@ use serde_json::Map;
 
 use crate::checkpoint::{self, Alias};
 use crate::config::RunConfig;
+use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::preview::{Preview, preview};
@@ -72,6 +73,7 @@ pub struct Lab {
     watch: Mutex<Watch>,
     /// What was taken in outside a tick, to be told at the next.
     untold: Mutex<Vec<FeedRow>>,
+    pub(crate) archives: Archives,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -181,6 +183,7 @@ impl Lab {
             is_behind: AtomicBool::new(false),
             watch: Mutex::default(),
             untold: Mutex::default(),
+            archives: Archives::default(),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;

@@ -10,19 +10,19 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cartridge_games::Actions;
 use cartridge_games::registry::make_env;
 use cartridge_learn::metric::Metric;
 use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, EpisodeBody, EpisodeHead, EpisodeWriter, Episodes,
-    Event, EventLine, MetricLine, RunDir, RunId,
+    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeWriter, Episodes, Event,
+    EventLine, MetricLine, RunDir, RunId,
 };
 
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::episode::body_of;
 use crate::error::Result;
 use crate::evaluation::{evaluate, metric_values};
 use crate::steer;
@@ -391,13 +391,7 @@ impl Journal {
                 t,
                 foreign_id: None,
             };
-            let body = match end.actions.take() {
-                Actions::Discrete(actions) => EpisodeBody::Discrete(actions),
-                Actions::Continuous { width, numbers } => {
-                    EpisodeBody::Continuous { width, actions: numbers }
-                }
-            };
-            self.episodes.add(&head, &body)?;
+            self.episodes.add(&head, &body_of(end.actions.take()))?;
         }
         Ok(self.episodes.flush()?)
     }

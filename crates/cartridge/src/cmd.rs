@@ -3,6 +3,8 @@
 pub(crate) mod bench;
 pub(crate) mod control;
 pub(crate) mod engine;
+pub(crate) mod episode;
+pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod games;
 pub(crate) mod match_players;

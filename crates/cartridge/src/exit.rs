@@ -53,6 +53,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
             | RunError::NoCheckpoint(_)
+            | RunError::NoSuchEpisode { .. }
+            | RunError::NotRecorded { .. }
             | RunError::NoActions(_),
         ) => Exit::NotFound,
         Some(RunError::Ended { .. } | RunError::NotNow { .. } | RunError::LabRunning { .. }) => {
