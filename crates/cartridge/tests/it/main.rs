@@ -4,6 +4,7 @@
 
 mod cli;
 mod engine;
+mod episodes;
 mod lab;
 mod layering;
 mod lifecycle;
