@@ -130,12 +130,12 @@ impl EpisodeReader {
         if seen == self.seen {
             return Ok(());
         }
-        // Taken before the files are read: what grows in the meantime is seen the next time.
-        self.seen = seen;
         let Found { entries, damage, .. } = find(&self.folder)?;
         let (restored, events_end) = restored_since(&self.events_path, self.events_end)?;
         self.events_end = events_end;
         self.damage = damage;
+        // Lengths of before the files were read: what grew in the meantime is seen the next time.
+        self.seen = seen;
         if entries == self.entries && restored.is_empty() {
             return Ok(());
         }

@@ -103,8 +103,12 @@ fn any_episode_of_any_run_is_found_by_its_number() {
         }
     }
     let best = lab.get(&format!("/api/runs/{older}/episodes?sort=return&limit=2")).1;
-    let rewards: Vec<f64> =
-        best["episodes"].as_array().unwrap().iter().filter_map(|it| it["reward"].as_f64()).collect();
+    let rewards: Vec<f64> = best["episodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["reward"].as_f64())
+        .collect();
     assert!(rewards[0] >= rewards[1] && rewards[0] > 30.0, "{rewards:?}");
     let tail = lab.get(&format!("/api/runs/{older}/episodes?tail=3")).1;
     assert_eq!(tail["episodes"].as_array().unwrap().len(), 3);
@@ -117,7 +121,8 @@ fn any_episode_of_any_run_is_found_by_its_number() {
     assert_eq!(refused("/one").0, 400);
 
     // The command line says the same.
-    let list = run(folder.path(), &["episodes", &older, "--sort", "return", "--limit", "1", "--json"]);
+    let list =
+        run(folder.path(), &["episodes", &older, "--sort", "return", "--limit", "1", "--json"]);
     assert_eq!(result(&list)["episode"], best["episodes"][0]["episode"]);
     let missing = run(folder.path(), &["episode", &older, "999999"]);
     assert_eq!(missing.status.code(), Some(3));
@@ -163,7 +168,9 @@ fn no_row_of_metrics_speaks_of_an_episode_that_was_lost() {
             let head = reader.head(episode).unwrap().unwrap();
             assert_eq!((head.reward, u64::from(head.length)), (reward, length));
             let body = reader.body(episode).unwrap().unwrap();
-            assert!(matches!(body, EpisodeBody::Discrete(actions) if actions.len() as u64 == length));
+            assert!(
+                matches!(body, EpisodeBody::Discrete(actions) if actions.len() as u64 == length)
+            );
         }
     }
 }
