@@ -23,6 +23,7 @@ use crate::audit::{self, AuditLine, Deed, Marks};
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::preview::{Preview, preview};
@@ -92,6 +93,7 @@ pub struct Lab {
     starts: Mutex<Starts>,
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
+    pub(crate) archives: Archives,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -236,6 +238,7 @@ impl Lab {
             limits,
             starts: Mutex::default(),
             marks: Mutex::default(),
+            archives: Archives::default(),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;

@@ -17,6 +17,7 @@
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
+//! * [`episode`]: any episode of any run, to be seen again.
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
@@ -31,6 +32,7 @@ pub mod checkpoint;
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod episode;
 pub mod error;
 pub mod evaluation;
 pub mod foreign;

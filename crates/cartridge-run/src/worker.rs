@@ -10,20 +10,21 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cartridge_games::Env;
 use cartridge_games::registry::make_env;
-use cartridge_games::{Actions, Env};
 use cartridge_learn::metric::Metric;
 use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, EpisodeBody, EpisodeHead, EpisodeWriter, Episodes,
-    Event, EventLine, MetricLine, RunDir, RunId, StoreError,
+    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeWriter, Episodes, Event,
+    EventLine, MetricLine, RunDir, RunId, StoreError,
 };
 
 use crate::audit::Marks;
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::episode::body_of;
 use crate::error::{Result, RunError};
 use crate::evaluation::{evaluate, metric_values};
 use crate::steer;
@@ -510,13 +511,7 @@ impl Journal {
                 t,
                 foreign_id: None,
             };
-            let body = match end.actions.take() {
-                Actions::Discrete(actions) => EpisodeBody::Discrete(actions),
-                Actions::Continuous { width, numbers } => {
-                    EpisodeBody::Continuous { width, actions: numbers }
-                }
-            };
-            self.episodes.add(&head, &body)?;
+            self.episodes.add(&head, &body_of(end.actions.take()))?;
         }
         Ok(self.episodes.flush()?)
     }

@@ -4,6 +4,8 @@ pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod control;
 pub(crate) mod engine;
+pub(crate) mod episode;
+pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod fork;

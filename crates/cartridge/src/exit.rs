@@ -54,6 +54,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
             | RunError::NoCheckpoint(_)
             | RunError::NoSuchCheckpoint { .. }
+            | RunError::NoSuchEpisode { .. }
+            | RunError::NotRecorded { .. }
             | RunError::NoActions(_),
         ) => Exit::NotFound,
         Some(

@@ -36,6 +36,8 @@ enum Command {
     Match(cmd::match_players::Args),
     Play(cmd::play::Args),
     Runs(cmd::runs::Args),
+    Episodes(cmd::episodes::Args),
+    Episode(cmd::episode::Args),
     /// Ask a run to save a checkpoint and end
     Stop(cmd::control::Args),
     /// Stop the stepping of a run; its process stays
@@ -83,6 +85,8 @@ fn main() -> Exit {
         Command::Match(args) => cmd::match_players::run(&args),
         Command::Play(args) => cmd::play::run(&args),
         Command::Runs(args) => cmd::runs::run(&args),
+        Command::Episodes(args) => cmd::episodes::run(&args),
+        Command::Episode(args) => cmd::episode::run(&args),
         Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
         Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
         Command::Resume(args) => cmd::control::resume(&args),
