@@ -8,9 +8,10 @@ use std::io::Write as _;
 
 use cartridge_learn::policy::Policy;
 use cartridge_store::data_dir::{sync_parent, write_beside};
-use cartridge_store::{RunDir, RunId, StoreError};
+use cartridge_store::{Pruned, RunDir, RunId, StoreError};
 use serde::{Deserialize, Serialize};
 
+use crate::discovery;
 use crate::error::{Result, RunError};
 
 const FORMAT: u32 = 1;
@@ -118,8 +119,9 @@ pub fn load(dir: &RunDir, run: &RunId, alias: Alias) -> Result<(CheckpointManife
     Ok((manifest, policy))
 }
 
-/// Removes the oldest checkpoints beyond `keep`; those that an alias points to stay.
-pub fn prune(dir: &RunDir, keep: usize) -> Result<()> {
+/// Names the newest checkpoint in the run's list of artifacts and removes the oldest beyond `keep`;
+/// those that an alias points to, milestones and pinned ones stay. Returns what was removed.
+pub fn prune(dir: &RunDir, keep: usize) -> Result<Vec<Pruned>> {
     let folder = dir.checkpoints_path();
     let mut names: Vec<String> = fs::read_dir(&folder)
         .map_err(StoreError::io(&folder))?
@@ -127,16 +129,15 @@ pub fn prune(dir: &RunDir, keep: usize) -> Result<()> {
         .filter(|name| is_name(name))
         .collect();
     names.sort();
+    let newest = names.last().cloned();
     names.truncate(names.len().saturating_sub(keep));
-    let pinned = [named(dir, Alias::Latest), named(dir, Alias::Best)];
-    for name in names.into_iter().filter(|name| !pinned.contains(&Some(name.clone()))) {
-        let path = folder.join(name);
-        fs::remove_dir_all(&path).map_err(StoreError::io(&path))?;
-    }
-    Ok(())
+    let pointed = [named(dir, Alias::Latest), named(dir, Alias::Best)];
+    names.retain(|name| !pointed.contains(&Some(name.clone())));
+    let reason = format!("the newest {keep} are kept");
+    discovery::turn_over(dir, newest.as_deref(), &names, &reason)
 }
 
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.strip_prefix("step_")
         .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -9,6 +9,8 @@
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`control`]: signed lines from the lab to a trainer.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
+//! * [`archive`]: a folder as one file.
+//! * [`discovery`]: what runs have made: found, named and told.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
@@ -20,11 +22,13 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod archive;
 pub mod carried;
 pub mod checkpoint;
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod discovery;
 pub mod error;
 pub mod evaluation;
 pub mod hint;

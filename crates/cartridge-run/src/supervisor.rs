@@ -26,6 +26,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::clock::unix_now;
 use crate::control::Verifier;
+use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::secret;
 
@@ -45,6 +46,9 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// How long it may take to end after SIGTERM, before SIGKILL.
 const TERM_GRACE: Duration = Duration::from_secs(3);
 
+/// Bytes that are hashed when the trainer has ended: a second's worth.
+const HASHED_AT_EXIT: u64 = 256 * 1024 * 1024;
+
 /// Longest line of output; a longer one is kept in pieces.
 const MAX_LOG_LINE: usize = 64 * 1024;
 
@@ -52,7 +56,7 @@ const MAX_LOG_LINE: usize = 64 * 1024;
 /// stop has `stop_grace` to save and end.
 pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duration) -> Result<()> {
     let dir = data.run(id);
-    dir.manifest()?;
+    let manifest = dir.manifest()?;
     let mut journal = Journal::open(&dir)?;
     let log = Arc::new(Mutex::new(Log::open(&dir)?));
 
@@ -84,6 +88,10 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duratio
     let (status, forced) =
         watch(child, &mut journal, &mut delivery, Force::new(pid, stop_grace), &dir)?;
     drain(&readers);
+    let subject = Subject::ended(&manifest, journal.attempt, unix_now());
+    // What it has made is named before its exit is recorded. Failing to is no reason to lose the
+    // exit, and what is large is left to the lab, which would take a long silence for a loss.
+    _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
     let log = lock(&log).last_lines.iter().cloned().collect();
     journal.write(SupervisorEvent::Exited {
         code: status.code(),

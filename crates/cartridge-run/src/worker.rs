@@ -141,7 +141,9 @@ fn save(journal: &mut Journal, dir: &RunDir, config: &RunConfig, ppo: &Ppo) -> R
         return Ok(name.clone());
     }
     let name = checkpoint::save(dir, &config.env_id, step, ppo.policy())?;
-    checkpoint::prune(dir, config.retention.keep_checkpoints as usize)?;
+    for pruned in checkpoint::prune(dir, config.retention.keep_checkpoints as usize)? {
+        journal.event(Event::ArtifactPruned(pruned))?;
+    }
     journal.last_checkpoint = Some((step, name.clone()));
     let weights_sha256 = ppo.policy().sha256();
     journal.event(Event::CheckpointSaved { step, name: name.clone(), weights_sha256 })?;

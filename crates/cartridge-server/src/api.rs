@@ -1,5 +1,6 @@
 //! One file per noun.
 
+pub mod artifacts;
 pub mod environments;
 pub mod human;
 pub mod lab;

@@ -130,6 +130,9 @@ impl ApiError {
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(StoreError::NoSuchArtifact(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_artifact")
+                }
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }

@@ -102,6 +102,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::environments::router())
         .merge(api::runs::router())
         .merge(api::telemetry::router())
+        .merge(api::artifacts::router())
         .merge(api::stream::router())
         .merge(api::play::router())
         .merge(api::human::router())

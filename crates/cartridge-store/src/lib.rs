@@ -8,12 +8,16 @@
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
 //! * [`status`]: the lines of a run folded into how the run is doing.
 //! * [`follow`]: what is new in a run's files since the last look.
+//! * [`artifacts`]: what a run has made, listed by id in `artifacts.json`.
+//! * [`beneath`]: files below a folder, and never outside it.
 //! * [`index`]: the SQLite index and the feed; the only place with SQL.
 //!
 //! **Invariants:** files are the truth and are only appended to (or written beside and renamed);
 //! the index can be deleted and comes back from them. A line that was cut short by a crash is not
 //! a line yet. No clock is read here: times come in with the records.
 
+pub mod artifacts;
+pub mod beneath;
 pub mod data_dir;
 pub mod error;
 pub mod follow;
@@ -23,13 +27,15 @@ pub mod records;
 pub mod run_dir;
 pub mod status;
 
+pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, SeriesPoints};
 pub use crate::records::{
-    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord, Level,
-    Manifest, MatchResult, MetricLine, Played, RunKind, SupervisorEvent, SupervisorLine,
+    ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
+    GameRecord, Level, Manifest, MatchResult, MetricLine, Played, Pruned, RunKind, SupervisorEvent,
+    SupervisorLine,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

@@ -1,5 +1,6 @@
 //! One file per sub-command: `Args`, then `run`.
 
+pub(crate) mod artifacts;
 pub(crate) mod bench;
 pub(crate) mod engine;
 pub(crate) mod eval;

@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use cartridge_store::{ArtifactKind, ArtifactList};
+
 use super::*;
 
 fn policy(seed: u64) -> Policy {
@@ -15,7 +17,9 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { dir: RunDir::new(folder.path()), run: "r-000000".parse().unwrap(), _folder: folder }
+        let dir = RunDir::new(folder.path().join("r-000000"));
+        fs::create_dir(dir.path()).unwrap();
+        Self { dir, run: "r-000000".parse().unwrap(), _folder: folder }
     }
 
     fn names(&self) -> Vec<String> {
@@ -53,6 +57,9 @@ fn old_checkpoints_go_and_the_best_stays() {
     }
     let expected = ["best", "latest", "step_000000002", "step_000000004", "step_000000005"];
     assert_eq!(fixture.names(), expected);
+    // The list of artifacts says the same, and how many there have been.
+    let list = ArtifactList::read(&fixture.dir).unwrap().unwrap();
+    assert_eq!(list.kept(ArtifactKind::Checkpoint), (3, 5));
 }
 
 #[test]

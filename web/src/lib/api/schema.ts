@@ -296,6 +296,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what a run has made, and how much of it is kept. */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an artifact: a file as it is, with ranges, or a folder as a tar archive. */
+        get: operations["get_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/config": {
         parameters: {
             query?: never;
@@ -488,6 +522,58 @@ export interface components {
         Activity: "training" | "evaluating" | "idle";
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
+        /** @description Something that a run has made. */
+        Artifact: {
+            /**
+             * Format: double
+             * @description When it was first seen, in Unix seconds.
+             */
+            created_at: number;
+            /** @description Its name in the run. */
+            id: string;
+            /** @description Whether it is a folder, which is served as a tar archive. */
+            is_folder: boolean;
+            /** @description What it is. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description Kept for good, because of the step that it belongs to. */
+            milestone: boolean;
+            /**
+             * Format: int64
+             * @description Files in it, or 1.
+             */
+            n_files: number;
+            /** @description Where it is, below the run's folder or its working folder; to be shown, not to be asked for. */
+            path: string;
+            /** @description Kept for good, because somebody said so. */
+            pinned: boolean;
+            /** @description Its hash; none while it grows. */
+            sha256: string | null;
+            /** @description In a working folder that others may use too: shown, and never removed. */
+            shared: boolean;
+            /**
+             * Format: int64
+             * @description Its bytes.
+             */
+            size_bytes: number;
+        };
+        /**
+         * @description What an artifact is.
+         * @enum {string}
+         */
+        ArtifactKind: "video" | "tensorboard" | "wandb" | "checkpoint" | "eval" | "log" | "episodes" | "other";
+        /** @description What a run has made. */
+        Artifacts: {
+            /** @description What is there, by kind and age. */
+            artifacts: components["schemas"]["Artifact"][];
+            /** @description Whether the run has ended and everything was looked at. */
+            complete: boolean;
+            /** @description How many of each kind are kept. */
+            kept: components["schemas"]["Kept"][];
+            /** @description The run. */
+            run_id: string;
+            /** @description Where the run is on W&B, as its trainer said. */
+            wandb_url: string | null;
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
@@ -749,6 +835,34 @@ export interface components {
             /** @description The run. */
             run_id: string;
             /** @enum {string} */
+            type: "ArtifactsAvailable";
+        } | {
+            /** @description The artifact. */
+            artifact_id: string;
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /**
+             * Format: int64
+             * @description How many of its kind the run still has.
+             */
+            kept: number;
+            /** @description What it was. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description How many of its kind the run ever had.
+             */
+            total: number;
+            /** @enum {string} */
+            type: "ArtifactPruned";
+        } | {
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
             type: "EventLogged";
         };
         /** @description A field that is wrong. */
@@ -924,6 +1038,28 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description How many of a kind are kept. */
+        Kept: {
+            /**
+             * Format: int64
+             * @description How many are there.
+             */
+            kept: number;
+            /** @description The kind. */
+            kind: components["schemas"]["ArtifactKind"];
+            /**
+             * Format: int64
+             * @description Bytes of those that are there.
+             */
+            size_bytes: number;
+            /** @description The same in words: `2 of 5 kept`. */
+            text: string;
+            /**
+             * Format: int64
+             * @description How many there have ever been.
+             */
+            total: number;
+        };
         /** @description What the lab is. */
         LabFacts: {
             /** @description CPU cores of the machine. */
@@ -2424,6 +2560,108 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifacts"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Name of the artifact in the run */
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description A part of it */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description It is as the client knows it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no such range */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
