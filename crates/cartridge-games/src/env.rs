@@ -260,3 +260,86 @@ impl AnyAction {
         }
     }
 }
+
+/// The actions of an episode, in order and of one kind: what it takes to step it again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Actions {
+    /// One of a list in every step.
+    Discrete(Vec<u32>),
+    /// As many numbers in every step.
+    Continuous {
+        /// How many numbers a step has.
+        width: u32,
+        /// Those of all steps, one step after the other.
+        numbers: Vec<f32>,
+    },
+}
+
+impl Actions {
+    /// None yet, in a space of actions.
+    pub fn new(space: &ActionSpace) -> Self {
+        match space {
+            ActionSpace::Discrete(_) => Self::Discrete(Vec::new()),
+            ActionSpace::Continuous { low, .. } => {
+                Self::Continuous { width: low.len() as u32, numbers: Vec::new() }
+            }
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Discrete(actions) => actions.len(),
+            Self::Continuous { width, numbers } => numbers.len() / (*width as usize).max(1),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds one.
+    ///
+    /// # Panics
+    ///
+    /// If it is not of the same kind and size.
+    pub fn push(&mut self, action: EnvAction<'_>) {
+        match self {
+            Self::Discrete(actions) => actions.push(action.index() as u32),
+            Self::Continuous { width, numbers } => {
+                assert_eq!(action.numbers().len(), *width as usize, "as many numbers per step");
+                numbers.extend_from_slice(action.numbers());
+            }
+        }
+    }
+
+    /// The action of a step, counted from 0.
+    pub fn get(&self, step: usize) -> Option<EnvAction<'_>> {
+        match self {
+            Self::Discrete(actions) => {
+                actions.get(step).map(|&index| EnvAction::Discrete(Action(index as usize)))
+            }
+            Self::Continuous { width, numbers } => {
+                let width = *width as usize;
+                numbers.get(step * width..(step + 1) * width).map(EnvAction::Continuous)
+            }
+        }
+    }
+
+    /// All of them in order.
+    pub fn iter(&self) -> impl Iterator<Item = EnvAction<'_>> {
+        (0..self.len()).map_while(|step| self.get(step))
+    }
+
+    /// Takes them out, and leaves none, of the same kind.
+    pub fn take(&mut self) -> Self {
+        let empty = match self {
+            Self::Discrete(_) => Self::Discrete(Vec::new()),
+            Self::Continuous { width, .. } => {
+                Self::Continuous { width: *width, numbers: Vec::new() }
+            }
+        };
+        std::mem::replace(self, empty)
+    }
+}

@@ -51,7 +51,7 @@ pub mod tic_tac_toe;
 
 pub use crate::batch::{EnvActions, EnvBatch};
 pub use crate::engine::{EngineContext, EngineError};
-pub use crate::env::{ActionSpace, AnyAction, Env, EnvAction, EnvSpec, Step};
+pub use crate::env::{ActionSpace, Actions, AnyAction, Env, EnvAction, EnvSpec, Step};
 pub use crate::game::{
     Action, Game, GameSpec, ParseError, Seat, Spot, Turn, Urgent, random_action,
 };

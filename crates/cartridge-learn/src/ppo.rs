@@ -32,7 +32,7 @@
 
 use std::collections::VecDeque;
 
-use cartridge_games::{Action, Env, Stream, episode_seed};
+use cartridge_games::{Action, Actions, Env, Stream, episode_seed};
 use serde::{Deserialize, Serialize};
 
 use crate::adam::{self, Adam};
@@ -99,6 +99,17 @@ impl Config {
     }
 }
 
+/// A setting that may change between two updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knob {
+    /// [`Config::learning_rate`].
+    LearningRate,
+    /// [`Config::ent_coef`].
+    EntCoef,
+    /// [`Config::clip_range`].
+    ClipRange,
+}
+
 /// What one update reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
@@ -128,8 +139,12 @@ pub struct EpisodeEnd {
     pub reward: f64,
     /// Number of its steps.
     pub length: u32,
-    /// Whether the task ended, rather than its time.
+    /// Whether the task ended.
     pub terminated: bool,
+    /// Whether its time ended; both may hold at once.
+    pub truncated: bool,
+    /// What was done in it, step by step: with the seed, all that it takes to see it again.
+    pub actions: Actions,
     /// What the environment measured in it, by name.
     pub metrics: Vec<(&'static str, f64)>,
 }
@@ -147,7 +162,21 @@ pub struct Ppo {
     learner: Learner,
     step: u64,
     n_episodes: u64,
-    recent: VecDeque<EpisodeEnd>,
+    recent: VecDeque<Recent>,
+}
+
+/// What the means of the rollout need of an episode.
+#[derive(Clone, Debug)]
+struct Recent {
+    reward: f64,
+    length: u32,
+    metrics: Vec<(&'static str, f64)>,
+}
+
+impl Recent {
+    fn of(end: &EpisodeEnd) -> Self {
+        Self { reward: end.reward, length: end.length, metrics: end.metrics.clone() }
+    }
 }
 
 /// An environment and the episode that is played in it.
@@ -158,6 +187,7 @@ struct Lane {
     seed: u64,
     reward: f64,
     length: u32,
+    actions: Actions,
 }
 
 /// What was seen in one update, step by step and lane by lane within a step.
@@ -235,7 +265,8 @@ impl Ppo {
         ppo.rollout.observations = vec![0.0; envs.len() * spec.observation];
         let observations = ppo.rollout.observations.chunks_exact_mut(spec.observation);
         for (index, (env, observation)) in envs.into_iter().zip(observations).enumerate() {
-            let mut lane = Lane { env, n_resets: 0, seed: 0, reward: 0.0, length: 0 };
+            let actions = Actions::new(&spec.actions);
+            let mut lane = Lane { env, n_resets: 0, seed: 0, reward: 0.0, length: 0, actions };
             lane.reset(seed_base, index, observation);
             ppo.lanes.push(lane);
         }
@@ -250,6 +281,16 @@ impl Ppo {
     /// Environment steps so far, over all environments.
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Changes a setting from the next update on and returns its old value.
+    pub fn tune(&mut self, knob: Knob, value: f64) -> f64 {
+        let slot = match knob {
+            Knob::LearningRate => &mut self.config.learning_rate,
+            Knob::EntCoef => &mut self.config.ent_coef,
+            Knob::ClipRange => &mut self.config.clip_range,
+        };
+        std::mem::replace(slot, value)
     }
 
     /// Whether the run has made all its steps.
@@ -269,7 +310,7 @@ impl Ppo {
         let learned = self.learn();
 
         // Report.
-        self.recent.extend(episodes.iter().cloned());
+        self.recent.extend(episodes.iter().map(Recent::of));
         self.recent.drain(..self.recent.len().saturating_sub(N_RECENT));
         let mut scalars = Vec::new();
         if !self.recent.is_empty() {
@@ -319,6 +360,7 @@ impl Ppo {
                 let step = lane.env.step(Action(action).into(), observation);
                 lane.reward += step.reward;
                 lane.length += 1;
+                lane.actions.push(Action(action).into());
                 rollout.actions.push(action);
                 rollout.log_probs.push(log_prob);
                 rollout.rewards.push(step.reward as f32);
@@ -337,6 +379,8 @@ impl Ppo {
                         reward: lane.reward,
                         length: lane.length,
                         terminated: step.terminated,
+                        truncated: step.truncated,
+                        actions: lane.actions.take(),
                         metrics: lane.env.episode_metrics(),
                     });
                     if !step.terminated {
@@ -661,7 +705,7 @@ fn explained_variance(values: &[f32], returns: &[f32]) -> Option<f64> {
 }
 
 /// What environments measure themselves: the mean of each over the episodes that have it.
-fn mean_metrics(episodes: &VecDeque<EpisodeEnd>) -> Vec<(&'static str, f64)> {
+fn mean_metrics(episodes: &VecDeque<Recent>) -> Vec<(&'static str, f64)> {
     let Some(newest) = episodes.back() else { return Vec::new() };
     let mean = |name: &'static str| {
         let all = episodes.iter().flat_map(|episode| &episode.metrics);

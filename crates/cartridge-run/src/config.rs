@@ -12,6 +12,8 @@ use cartridge_learn::ppo;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::tunable::Tunable;
+
 /// The whole configuration of a training run, as `run.json` keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +34,17 @@ pub struct RunConfig {
     pub seeds: Seeds,
     /// What is kept.
     pub retention: Retention,
+    /// What the run needs of the machine.
+    #[serde(default)]
+    pub resources: Resources,
+    /// Settings that may be changed while it trains, and in forks of it.
+    #[serde(default = "default_whitelist")]
+    pub overrides_whitelist: Vec<String>,
+}
+
+/// What may be changed unless a run says otherwise.
+fn default_whitelist() -> Vec<String> {
+    Tunable::ALL.map(|tunable| tunable.path().to_owned()).to_vec()
 }
 
 /// A learning algorithm.
@@ -136,6 +149,76 @@ pub struct Retention {
     pub keep_checkpoints: u32,
 }
 
+/// What a run needs of the machine: the lab starts it when there is room for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    /// GPUs, 0 to 1,024.
+    pub gpu: u32,
+    /// CPU cores: `2`, `0.5` or `500m`.
+    #[serde(deserialize_with = "number_or_text")]
+    pub cpu: String,
+    /// Memory: `4Gi`, `512Mi`, or a number of bytes.
+    #[serde(deserialize_with = "number_or_text")]
+    pub memory: String,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        // A native trainer has one thread and small networks.
+        Self { gpu: 0, cpu: "1".to_owned(), memory: "256Mi".to_owned() }
+    }
+}
+
+impl Resources {
+    /// CPU cores.
+    pub fn cpu_cores(&self) -> Option<f64> {
+        parse_cores(&self.cpu)
+    }
+
+    /// Bytes of memory.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        parse_bytes(&self.memory)
+    }
+}
+
+/// CPU cores from `2`, `0.5` or `500m`.
+pub fn parse_cores(text: &str) -> Option<f64> {
+    let (number, scale) = match text.trim().strip_suffix('m') {
+        Some(number) => (number, 1e-3),
+        None => (text.trim(), 1.0),
+    };
+    let cores = number.parse::<f64>().ok()? * scale;
+    (0.0..=4096.0).contains(&cores).then_some(cores)
+}
+
+/// Bytes from `4Gi`, `512M` or `1000`.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    const UNITS: [(&str, f64); 8] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("K", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+    ];
+    let text = text.trim();
+    let unit = UNITS.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
+    let (number, scale) = unit.unwrap_or((text, 1.0));
+    let bytes = number.trim().parse::<f64>().ok()? * scale;
+    (0.0..1e18).contains(&bytes).then_some(bytes as u64)
+}
+
+fn number_or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(serde::de::Error::custom(format!("expected a number or text, got {other}"))),
+    }
+}
+
 /// Names that are understood besides ours: CleanRL's, RL-Zoo's, and those of older files.
 const ALIASES: &[(&str, &str)] = &[
     ("n_timesteps", "trainer.total_timesteps"),
@@ -185,6 +268,14 @@ pub enum ConfigError {
         /// What may have been meant.
         hint: String,
     },
+    /// The setting stays as it is while a run trains.
+    #[error("`{key}` cannot be changed while a run trains; {hint}")]
+    NotTunable {
+        /// The full path that was given.
+        key: String,
+        /// What can be done.
+        hint: String,
+    },
     /// The value does not have the right form.
     #[error("`{key}`: {detail}")]
     BadValue {
@@ -196,13 +287,20 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// Whether a value is wrong, and not the name of what it is for.
+    pub fn is_about_value(&self) -> bool {
+        matches!(self, Self::BadValue { .. })
+    }
+
     /// The JSON pointer of what is wrong, below the configuration.
     pub fn pointer(&self) -> String {
         match self {
             Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
             Self::Registry(_) => "/env_id".to_owned(),
             Self::UnknownAlgorithm { .. } | Self::WrongActions { .. } => "/algo".to_owned(),
-            Self::UnknownKey { key, .. } | Self::BadValue { key, .. } => {
+            Self::UnknownKey { key, .. }
+            | Self::NotTunable { key, .. }
+            | Self::BadValue { key, .. } => {
                 format!("/{}", key.replace('.', "/"))
             }
         }
@@ -242,6 +340,11 @@ fn parse_assignment<'a>(
     // What is no number, boolean or other JSON is a word.
     let value = serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::from(text.trim()));
     Ok((key.trim(), value))
+}
+
+/// The full path that `key` or an alias means.
+pub(crate) fn canonical(key: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, canonical)| canonical)
 }
 
 /// A configuration in the making: defaults with the user's words laid over them.
@@ -287,6 +390,8 @@ impl Draft {
                 "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
                 "seeds": { "seed_base": 42 },
                 "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5 },
+                "resources": Resources::default(),
+                "overrides_whitelist": default_whitelist(),
             }),
         })
     }
@@ -294,8 +399,11 @@ impl Draft {
     /// Lays one value over the default: `key` is a full path, an alias, or an option of the
     /// environment.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
-        let key =
-            ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, canonical)| canonical);
+        let key = canonical(key);
+        if key == "overrides_whitelist" {
+            self.value[key] = value;
+            return Ok(());
+        }
         let (section, name) = match key.split_once('.') {
             Some((section, name)) => (section, name),
             // A bare word is an option of the environment.
@@ -442,6 +550,16 @@ impl RunConfig {
         for (key, value, low, high) in bounds {
             if !(low..=high).contains(&value) {
                 let detail = format!("{value} is not between {low} and {high}");
+                return Err(ConfigError::BadValue { key: key.to_owned(), detail });
+            }
+        }
+        for (key, text, is_good) in [
+            ("resources.cpu", &self.resources.cpu, self.resources.cpu_cores().is_some()),
+            ("resources.memory", &self.resources.memory, self.resources.memory_bytes().is_some()),
+        ] {
+            if !is_good {
+                let detail =
+                    format!("`{text}` is no amount; write 2 cores as 2, 4 gigabytes as 4Gi");
                 return Err(ConfigError::BadValue { key: key.to_owned(), detail });
             }
         }

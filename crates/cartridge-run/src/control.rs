@@ -2,13 +2,19 @@
 //!
 //! The key of a line is derived from the lab's key, the run and the attempt, and its signature
 //! covers the signature of the line before. So a line from another run, from another attempt, out
-//! of order, repeated or changed is recognised, and the supervisor does not deliver it.
+//! of order, repeated or changed is recognised, and the supervisor does not deliver it. Nor does it
+//! deliver a line that has waited too long, by its own clock that never jumps.
+
+use std::time::Duration;
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{Command, ControlLine, RunDir, RunId};
 
 use crate::error::Result;
 use crate::secret;
+
+/// Seconds after which a line that could not be delivered is too old.
+pub const EXPIRES_S: f64 = 60.0;
 
 /// Appends a signed line to a run's `control.jsonl` and makes it durable.
 pub fn issue(
@@ -37,6 +43,7 @@ pub fn issue(
         t,
         by: by.to_owned(),
         command,
+        expires_s: Some(EXPIRES_S),
         previous: verifier.last_signature,
         signature: String::new(),
     };
@@ -88,6 +95,18 @@ impl Verifier {
         self.last_seq = line.seq;
         self.last_signature.clone_from(&line.signature);
         Ok(())
+    }
+}
+
+/// Says why a good line is too old to be delivered, if it is. `age` is the longest that it can have
+/// waited: the time since the file was last read without it.
+pub fn check_age(line: &ControlLine, age: Duration) -> Result<(), String> {
+    match line.expires_s {
+        Some(seconds) if age.as_secs_f64() > seconds => Err(format!(
+            "it expired: it may be {:.0} s old and was good for {seconds} s",
+            age.as_secs_f64()
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -39,6 +39,16 @@ pub enum RunError {
         /// How it ended.
         state: RunState,
     },
+    /// The run is not in a state for this.
+    #[error("run `{id}` is {}: {hint}", state_word(*.state))]
+    NotNow {
+        /// The run.
+        id: RunId,
+        /// Where it is in its life.
+        state: RunState,
+        /// What can be done instead.
+        hint: &'static str,
+    },
     /// A process could not be started.
     #[error("cannot start `{program}`: {source}")]
     Spawn {
@@ -145,6 +155,7 @@ fn state_word(state: RunState) -> &'static str {
         RunState::Queued => "queued",
         RunState::Starting => "starting",
         RunState::Running => "running",
+        RunState::Paused => "paused",
         RunState::Stopping => "stopping",
         RunState::Succeeded => "succeeded",
         RunState::Failed => "failed",

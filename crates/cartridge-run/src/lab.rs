@@ -4,19 +4,20 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::{latest_episodes, metrics_in};
-use cartridge_store::index::{Cursor, FeedRow, IndexedRun};
+use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
     Artifact, ArtifactId, ArtifactList, Command, DataDir, Episodes, EventLine, FeedItem, Index,
-    Manifest, MetricLine, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+    Manifest, MetricLine, MetricValues, RunFilter, RunId, RunKind, RunState, SeriesPoints,
+    StoreError, jsonl,
 };
 use serde_json::Map;
 
@@ -28,7 +29,7 @@ use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::preview::{Preview, preview};
 use crate::supervisor::HEARTBEAT;
-use crate::{control, secret};
+use crate::{secret, steer};
 
 /// A supervisor that has been silent for two heartbeats is lost.
 const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
@@ -39,19 +40,38 @@ const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64
 /// How often the runs folder is searched for runs that others have made.
 const DISCOVERY: Duration = Duration::from_secs(1);
 
+/// Time in which a tick takes in files; what is left waits for the next one, so that a flood in
+/// one run delays neither the others nor the feed.
+const TICK_TIME: Duration = Duration::from_millis(120);
+
+/// The same for the tick at the start: the lab is ready within two seconds, whatever it finds.
+const OPENING_TIME: Duration = Duration::from_secs(1);
+
+/// Lost runs that are looked at in one discovery: one seldom comes back, and there may be many.
+const LOST_LOOKS: usize = 64;
+
+/// How often the index is tidied up.
+const HOUSEKEEPING: Duration = Duration::from_secs(60);
+
+/// A write-ahead log that is longer is not left lying for that long.
+const MOST_WAL_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Questions that are answered at once.
+const READERS: usize = 4;
+
 /// The lab over one data folder.
 #[derive(Debug)]
 pub struct Lab {
     pub(crate) data: DataDir,
     pub(crate) launcher: Launcher,
-    /// Signs control lines.
-    key: String,
     /// The one connection that writes the index.
     writer: Mutex<Index>,
-    /// Answers queries; with WAL it does not wait for the writer.
-    reader: Mutex<Index>,
+    /// Answer queries; with WAL they do not wait for the writer.
+    readers: [Mutex<Index>; READERS],
     /// Set when the index turned out to be damaged; the next tick makes it anew.
     is_damaged: AtomicBool,
+    /// Whether the last tick had no time for all that is new.
+    is_behind: AtomicBool,
     /// Held for moments only, and never while the index is written.
     watch: Mutex<Watch>,
     /// What was taken in outside a tick, to be told at the next.
@@ -68,6 +88,15 @@ struct Watch {
     /// Runs that could not be taken in, so that each is said once.
     damaged: HashSet<RunId>,
     last_discovery: Option<Instant>,
+    /// When the folder of runs was last changed, at the two latest looks at its content.
+    listed: [Option<SystemTime>; 2],
+    /// Whether it holds something that is no run yet.
+    has_unfinished: bool,
+    /// The runs for which the last tick had no time.
+    left: VecDeque<RunId>,
+    /// The lost run that was looked at last.
+    last_lost: Option<RunId>,
+    last_housekeeping: Option<Instant>,
 }
 
 /// The signs of life of one run.
@@ -158,25 +187,28 @@ impl Lab {
     /// Opens the lab over a data folder; fails when another lab is at work there.
     pub fn open(data: DataDir, launcher: Launcher) -> Result<Self> {
         let lock = lock_data(&data)?;
-        let key = secret::control_key(&data)?;
+        // Made now, so that nobody finds out later that it cannot be.
+        secret::control_key(&data)?;
+        let writer = Mutex::new(Index::open(&data)?);
         let lab = Self {
-            writer: Mutex::new(Index::open(&data)?),
-            reader: Mutex::new(Index::open(&data)?),
+            writer,
+            readers: open_readers(&data)?,
             data,
             launcher,
-            key,
             is_damaged: AtomicBool::new(false),
+            is_behind: AtomicBool::new(false),
             watch: Mutex::default(),
             untold: Mutex::default(),
             lock: Mutex::new(lock),
         };
-        lab.tick()?;
+        lab.mending(|| lab.take_in(OPENING_TIME))?;
         Ok(lab)
     }
 
     /// Asks the index.
     fn read<T>(&self, question: impl FnOnce(&Index) -> cartridge_store::Result<T>) -> Result<T> {
-        let answer = question(&held(&self.reader));
+        let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
+        let answer = question(&free.unwrap_or_else(|| held(&self.readers[0])));
         if answer.as_ref().is_err_and(StoreError::is_index_damage) {
             // The next tick mends it.
             self.is_damaged.store(true, Ordering::Relaxed);
@@ -186,11 +218,18 @@ impl Lab {
 
     /// Makes the index anew. Nothing is lost: all of it is in the files.
     fn mend(&self) -> Result<()> {
-        let (mut writer, mut reader) = (held(&self.writer), held(&self.reader));
+        let mut writer = held(&self.writer);
+        let mut readers = self.readers.each_ref().map(held);
         // Closed before it is removed: closing tidies up files by their names.
-        (*writer, *reader) = (Index::empty()?, Index::empty()?);
+        *writer = Index::empty()?;
+        for reader in &mut readers {
+            **reader = Index::empty()?;
+        }
         Index::remove(&self.data)?;
-        (*writer, *reader) = (Index::open(&self.data)?, Index::open(&self.data)?);
+        *writer = Index::open(&self.data)?;
+        for reader in &mut readers {
+            **reader = Index::open(&self.data)?;
+        }
         held(&self.untold).clear();
         *held(&self.watch) = Watch::default();
         self.is_damaged.store(false, Ordering::Relaxed);
@@ -213,20 +252,37 @@ impl Lab {
 
     /// Takes in what is new on disk and returns what readers of the feed should hear.
     pub fn tick(&self) -> Result<Vec<FeedMessage>> {
-        let told =
-            if self.is_damaged.load(Ordering::Relaxed) { None } else { Some(self.take_in()) };
-        match told {
+        let rows = self.mending(|| self.take_in(TICK_TIME))?;
+        self.messages(&rows)
+    }
+
+    /// [`Self::tick`] while nobody listens: the messages can be had by [`Self::feed_after`].
+    pub fn tick_unheard(&self) -> Result<()> {
+        self.mending(|| self.take_in(TICK_TIME))?;
+        Ok(())
+    }
+
+    /// Whether the last tick left something for the next one, which should then come soon.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind.load(Ordering::Relaxed)
+    }
+
+    /// Works on the index; one that turns out to be damaged is made anew.
+    fn mending<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        let done = if self.is_damaged.load(Ordering::Relaxed) { None } else { Some(work()) };
+        match done {
             Some(Err(RunError::Store(error))) if error.is_index_damage() => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
             }
-            Some(told) => return told,
+            Some(done) => return done,
             None => tracing::warn!("the index is damaged and is made anew"),
         }
         self.mend()?;
-        self.take_in()
+        work()
     }
 
-    fn take_in(&self) -> Result<Vec<FeedMessage>> {
+    fn take_in(&self, time: Duration) -> Result<Vec<FeedRow>> {
+        let began = Instant::now();
         let is_discovery = {
             let mut watch = held(&self.watch);
             let due = watch.last_discovery.is_none_or(|last| last.elapsed() >= DISCOVERY);
@@ -237,45 +293,115 @@ impl Lab {
         };
         let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut index = held(&self.writer);
-        let mut due = BTreeSet::new();
-        for run in index.active()? {
-            // A lost run seldom comes back: it is looked at less often.
-            if is_discovery || run.status.state() != RunState::Lost {
-                due.insert(run.manifest.id);
+        let mut due = self.due(&mut index, is_discovery)?;
+        while let Some(id) = due.pop_front() {
+            match self.ingest(&mut index, &id) {
+                Ok((mut new, has_more)) => {
+                    held(&self.watch).damaged.remove(&id);
+                    rows.append(&mut new);
+                    if has_more {
+                        due.push_back(id);
+                    }
+                }
+                // A folder without a manifest is being made, or was never finished.
+                Err(RunError::Store(StoreError::NoSuchRun(_))) => {
+                    held(&self.watch).has_unfinished = true;
+                }
+                // The trouble is not with this run.
+                Err(RunError::Store(error))
+                    if error.is_index_damage() || error.is_index_unwritable() =>
+                {
+                    held(&self.untold).append(&mut rows);
+                    held(&self.watch).has_unfinished = true;
+                    return Err(error.into());
+                }
+                // One damaged run must not silence the others.
+                Err(error) => {
+                    let mut watch = held(&self.watch);
+                    watch.has_unfinished = true;
+                    if watch.damaged.insert(id.clone()) {
+                        tracing::warn!(run = %id, %error, "cannot take in a run");
+                    }
+                }
+            }
+            if began.elapsed() >= time {
+                break;
             }
         }
-        if is_discovery {
+        self.is_behind.store(!due.is_empty(), Ordering::Relaxed);
+        held(&self.watch).left = due;
+        self.keep_house(&mut index)?;
+        Ok(rows)
+    }
+
+    /// The runs to be looked at in this tick, beginning with those for which the last had no time.
+    fn due(&self, index: &mut Index, is_discovery: bool) -> Result<VecDeque<RunId>> {
+        let active = index.active()?;
+        let (mut due, is_listing) = {
+            let mut watch = held(&self.watch);
+            let mut due = std::mem::take(&mut watch.left);
+            let (mut lost, live): (Vec<_>, Vec<_>) =
+                active.into_iter().partition(|(_, is_lost)| *is_lost);
+            let live = live.into_iter().map(|(id, _)| id);
+            due.extend(live.filter(|id| is_discovery || !watch.damaged.contains(id)));
+            if is_discovery {
+                lost.sort();
+                let last = watch.last_lost.take();
+                let first = lost.partition_point(|(id, _)| last.as_ref() >= Some(id));
+                let n_lost = lost.len().max(1);
+                lost.rotate_left(first % n_lost);
+                lost.truncate(LOST_LOOKS);
+                watch.last_lost = lost.last().map(|(id, _)| id.clone());
+                due.extend(lost.into_iter().map(|(id, _)| id));
+            }
+            (due, is_discovery && self.is_listing_due(&mut watch))
+        };
+        if is_listing {
             let known = index.known()?;
             let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
             due.extend(present.difference(&known).cloned());
             for gone in known.difference(&present) {
                 index.forget(gone)?;
-                due.remove(gone);
             }
-            index.prune_feed()?;
+            due.retain(|id| present.contains(id));
         }
-        for id in due {
-            match self.ingest(&mut index, &id) {
-                Ok(mut new) => {
-                    held(&self.watch).damaged.remove(&id);
-                    rows.append(&mut new);
-                }
-                // A folder without a manifest is being made, or was never finished.
-                Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
-                Err(RunError::Store(error)) if error.is_index_damage() => return Err(error.into()),
-                // One damaged run must not silence the others.
-                Err(error) => {
-                    if held(&self.watch).damaged.insert(id.clone()) {
-                        tracing::warn!(run = %id, %error, "cannot take in a run");
-                    }
-                }
-            }
-        }
-        drop(index);
-        self.messages(&rows)
+        let mut seen = HashSet::new();
+        due.retain(|id| seen.insert(id.clone()));
+        Ok(due)
     }
 
-    fn ingest(&self, index: &mut Index, id: &RunId) -> Result<Vec<FeedRow>> {
+    /// Whether the folder of runs may hold others than at the last look. Its time of change is as
+    /// coarse as the system's tick, so one more look follows a look that found it changed.
+    fn is_listing_due(&self, watch: &mut Watch) -> bool {
+        let runs = self.data.path().join("runs");
+        let changed = std::fs::metadata(runs).and_then(|metadata| metadata.modified()).ok();
+        let is_same = changed.is_some() && watch.listed == [changed; 2];
+        watch.listed = [watch.listed[1], changed];
+        std::mem::take(&mut watch.has_unfinished) || !is_same
+    }
+
+    /// Forgets old rows of the feed, and empties the write-ahead log, which would grow without
+    /// bound under load: readers keep SQLite from doing so by itself.
+    fn keep_house(&self, index: &mut Index) -> Result<()> {
+        let is_due = {
+            let mut watch = held(&self.watch);
+            let last = *watch.last_housekeeping.get_or_insert_with(Instant::now);
+            let is_due = last.elapsed() >= HOUSEKEEPING || index.wal_bytes() > MOST_WAL_BYTES;
+            if is_due {
+                watch.last_housekeeping = Some(Instant::now());
+            }
+            is_due
+        };
+        if !is_due || index.wal_bytes() == 0 {
+            return Ok(());
+        }
+        index.prune_feed()?;
+        let Checkpoint { wal_bytes, busy, log, checkpointed } = index.checkpoint()?;
+        tracing::info!(wal_bytes, busy, log, checkpointed, "emptied the index's write-ahead log");
+        Ok(())
+    }
+
+    fn ingest(&self, index: &mut Index, id: &RunId) -> Result<(Vec<FeedRow>, bool)> {
         let (news, mut rows) = index.ingest(&self.data, id)?;
         let run = index.run(id)?;
         let state = run.status.state();
@@ -283,7 +409,7 @@ impl Lab {
             let mut watch = held(&self.watch);
             if state.is_final() || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
-                return Ok(rows);
+                return Ok((rows, news.has_more));
             }
             let pulse = watch
                 .pulses
@@ -300,12 +426,12 @@ impl Lab {
         } else if is_news && rows.is_empty() {
             rows.push(index.publish_status(id)?);
         }
-        Ok(rows)
+        Ok((rows, news.has_more))
     }
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
     fn ingest_now(&self, id: &RunId) -> Result<()> {
-        let mut rows = self.ingest(&mut held(&self.writer), id)?;
+        let (mut rows, _) = self.ingest(&mut held(&self.writer), id)?;
         held(&self.untold).append(&mut rows);
         Ok(())
     }
@@ -365,31 +491,11 @@ impl Lab {
         self.run(&manifest.id)
     }
 
-    /// Asks a run to save a checkpoint and end.
-    pub fn stop_run(&self, id: &RunId, by: &str) -> Result<RunView> {
-        let view = self.run(id)?;
-        if view.run.manifest.kind != RunKind::Train {
-            // Neither a person's game nor an evaluation has a trainer that could be asked.
-            return Err(StoreError::NoSuchRun(id.to_string()).into());
-        }
-        let state = view.run.status.state();
-        if !state.is_active() {
-            return Err(RunError::Ended { id: id.clone(), state });
-        }
-        if state != RunState::Stopping {
-            let attempt = view.run.status.attempt.max(1);
-            control::issue(
-                &self.data.run(id),
-                &self.key,
-                id,
-                attempt,
-                Command::Stop,
-                by,
-                unix_now(),
-            )?;
-            tracing::info!(run = %id, by, "run asked to stop");
-            self.ingest_now(id)?;
-        }
+    /// Asks something of a run; see [`steer::ask`].
+    pub fn ask(&self, id: &RunId, command: Command, by: &str) -> Result<RunView> {
+        let IndexedRun { manifest, status } = self.run(id)?.run;
+        steer::ask(&self.data, &manifest, &status, command, by)?;
+        self.ingest_now(id)?;
         self.run(id)
     }
 
@@ -401,7 +507,17 @@ impl Lab {
 
     /// Trainings and evaluations, newest first; games of people are asked for by [`Self::plays`].
     pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
-        let runs = self.read(|index| index.runs(&[RunKind::Train, RunKind::Eval], limit, after))?;
+        self.find_runs(&RunFilter::listed(), limit, after)
+    }
+
+    /// The runs that `filter` wants, newest first.
+    pub fn find_runs(
+        &self,
+        filter: &RunFilter,
+        limit: usize,
+        after: Option<&Cursor>,
+    ) -> Result<Vec<RunView>> {
+        let runs = self.read(|index| index.runs(filter, limit, after))?;
         Ok(runs.into_iter().map(|run| self.view(run)).collect())
     }
 
@@ -427,8 +543,14 @@ impl Lab {
         id: &RunId,
         keys: &[&str],
         most: usize,
+        steps: (u64, u64),
     ) -> Result<(u64, Vec<SeriesPoints>)> {
-        self.read(|index| index.series(id, keys, most))
+        self.read(|index| index.series(id, keys, most, steps))
+    }
+
+    /// The newest metric rows of a run: see [`Index::metrics_tail`].
+    pub fn metrics_tail(&self, id: &RunId, keys: &[&str], n: usize) -> Result<Vec<MetricValues>> {
+        self.read(|index| index.metrics_tail(id, keys, n))
     }
 
     /// The newest events of a run, oldest first.
@@ -510,9 +632,10 @@ impl Lab {
     ) -> Result<Vec<Manifest>> {
         const PAGE: usize = 100;
         let mut found = Vec::new();
+        let filter = RunFilter { kinds: vec![RunKind::Human], ..RunFilter::default() };
         let mut after: Option<Cursor> = None;
         loop {
-            let page = self.read(|index| index.runs(&[RunKind::Human], PAGE, after.as_ref()))?;
+            let page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
             let is_last = page.len() < PAGE;
             after = page.last().map(|run| Cursor {
                 created_at: run.manifest.created_at,
@@ -559,6 +682,56 @@ pub fn address_of(data: &DataDir) -> Option<String> {
     let mut address = String::new();
     file.read_to_string(&mut address).ok()?;
     Some(address).filter(|address| !address.is_empty())
+}
+
+fn open_readers(data: &DataDir) -> Result<[Mutex<Index>; READERS]> {
+    let readers: Vec<Mutex<Index>> = (0..READERS)
+        .map(|_| Index::open(data).map(Mutex::new))
+        .collect::<cartridge_store::Result<_>>()?;
+    Ok(readers.try_into().expect("there are as many as were opened"))
+}
+
+/// What [`reindex`] did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reindexed {
+    /// Runs in the new index.
+    pub n_runs: usize,
+    /// Runs that could not be taken in, and why.
+    pub left_out: Vec<(RunId, String)>,
+}
+
+/// Makes the index of a data folder anew from its files. Fails when a lab is at work there.
+pub fn reindex(data: &DataDir) -> Result<Reindexed> {
+    let _lock = lock_data(data)?;
+    Index::remove(data)?;
+    let mut index = Index::open(data)?;
+    let mut done = Reindexed::default();
+    for id in data.run_ids()? {
+        let taken = loop {
+            match index.ingest(data, &id) {
+                Ok((news, _)) if news.has_more => {}
+                taken => break taken,
+            }
+        };
+        match taken {
+            Ok(_) => done.n_runs += 1,
+            // A folder without a manifest is being made, or was never finished.
+            Err(StoreError::NoSuchRun(_)) => continue,
+            Err(error) if error.is_index_unwritable() => return Err(error.into()),
+            Err(error) => {
+                done.left_out.push((id, error.to_string()));
+                continue;
+            }
+        }
+        let IndexedRun { manifest, status } = index.run(&id)?;
+        let should_live = status.attempt > 0 && !status.state().is_final();
+        if manifest.kind != RunKind::Human && should_live && !data.run(&id).is_supervised() {
+            // A lab would come to the same conclusion after two heartbeats.
+            index.mark_lost(&id)?;
+        }
+    }
+    index.checkpoint()?;
+    Ok(done)
 }
 
 fn lock_data(data: &DataDir) -> Result<File> {

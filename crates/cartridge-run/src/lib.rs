@@ -3,11 +3,12 @@
 //! # Layout
 //!
 //! * [`config`]: what a run is told, from defaults, files and `--set`, checked and explained.
+//! * [`tunable`]: what may be changed while a run trains.
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * [`worker`]: the native trainer process.
 //! * [`carried`]: runs that the calling process carries out itself.
-//! * [`control`]: signed lines from the lab to a trainer.
+//! * [`steer`], [`control`]: what can be asked of a run, and the signed lines that ask.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
@@ -41,9 +42,11 @@ pub mod par;
 pub mod play;
 pub mod preview;
 pub mod secret;
+pub mod steer;
 pub mod supervisor;
 pub mod throughput;
 pub mod trace;
+pub mod tunable;
 pub mod worker;
 
 pub use crate::config::{Algorithm, ConfigError, RunConfig};

@@ -25,7 +25,7 @@ use cartridge_store::{
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::clock::unix_now;
-use crate::control::Verifier;
+use crate::control::{Verifier, check_age};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::secret;
@@ -68,6 +68,9 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duratio
         .arg(id.as_str())
         .arg("--attempt")
         .arg(journal.attempt.to_string())
+        // By these it is known again, should this process die before it.
+        .env("CARTRIDGE_RUN_ID", id.as_str())
+        .env("CARTRIDGE_ATTEMPT", journal.attempt.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -117,15 +120,15 @@ fn watch(
     let mut next_beat = Instant::now() + HEARTBEAT / 5;
     loop {
         match exit.recv_timeout(CONTROL_POLL) {
-            Ok(Ok(status)) => return Ok((status, force.n_signals > 0)),
+            Ok(Ok(status)) => return Ok((status, force.finish())),
             Ok(Err(source)) => return Err(StoreError::io(dir.path())(source).into()),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
         }
-        for (line, reason) in delivery.deliver(dir)? {
+        for (line, reason) in delivery.deliver(dir, Instant::now())? {
             journal.write(SupervisorEvent::ControlRefused { line, reason })?;
         }
-        force.apply(delivery.stopped_at);
+        force.apply(delivery.stopped_at, delivery.terminated_at);
         if Instant::now() >= next_beat {
             next_beat += HEARTBEAT;
             let (cpu_percent, rss_bytes) = usage.sample();
@@ -135,31 +138,48 @@ fn watch(
     }
 }
 
-/// Ends a trainer that was asked to stop and does not: SIGTERM to its group, then SIGKILL.
+/// Ends a trainer that was asked to stop and does not, or that is to end at once: SIGTERM to its
+/// group, then SIGKILL.
 struct Force {
     group: Option<Pid>,
     stop_grace: Duration,
-    n_signals: u32,
+    /// When SIGTERM was sent.
+    termed_at: Option<Instant>,
+    is_killed: bool,
 }
 
 impl Force {
     fn new(pid: u32, stop_grace: Duration) -> Self {
         // The trainer leads a group of its own, with the same number.
-        Self { group: i32::try_from(pid).ok().and_then(Pid::from_raw), stop_grace, n_signals: 0 }
+        let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        Self { group, stop_grace, termed_at: None, is_killed: false }
     }
 
-    fn apply(&mut self, stopped_at: Option<Instant>) {
-        let Some((asked, group)) = stopped_at.zip(self.group) else { return };
-        let (due, signal) = match self.n_signals {
-            0 => (self.stop_grace, Signal::TERM),
-            1 => (self.stop_grace + TERM_GRACE, Signal::KILL),
-            _ => return,
-        };
-        if asked.elapsed() >= due {
-            self.n_signals += 1;
-            // It may have ended in this very moment.
-            _ = kill_process_group(group, signal);
+    fn apply(&mut self, stopped_at: Option<Instant>, terminated_at: Option<Instant>) {
+        let Some(group) = self.group else { return };
+        let due = [terminated_at, stopped_at.map(|asked| asked + self.stop_grace)];
+        let Some(due) = due.into_iter().flatten().min() else { return };
+        let now = Instant::now();
+        match self.termed_at {
+            None if now >= due => {
+                self.termed_at = Some(now);
+                // It may have ended in this very moment.
+                _ = kill_process_group(group, Signal::TERM);
+            }
+            Some(termed_at) if !self.is_killed && now >= termed_at + TERM_GRACE => {
+                self.is_killed = true;
+                _ = kill_process_group(group, Signal::KILL);
+            }
+            _ => {}
         }
+    }
+
+    /// Ends what a trainer that had to be forced leaves behind; says whether it had to be.
+    fn finish(&self) -> bool {
+        if let (Some(_), Some(group)) = (self.termed_at, self.group) {
+            _ = kill_process_group(group, Signal::KILL);
+        }
+        self.termed_at.is_some()
     }
 }
 
@@ -243,42 +263,64 @@ fn drain(readers: &[JoinHandle<()>]) {
 /// Hands verified control lines to the trainer.
 struct Delivery {
     verifier: Verifier,
+    attempt: u32,
     /// How far `control.jsonl` has been read.
     end: u64,
     n_lines: u64,
+    /// Where the file ended when this attempt began: what is before it and was meant for an older
+    /// attempt is history.
+    history_end: u64,
+    last_look: Instant,
     stdin: ChildStdin,
     /// When a stop was handed over.
     stopped_at: Option<Instant>,
+    /// When it was asked to end at once.
+    terminated_at: Option<Instant>,
 }
 
 impl Delivery {
     fn new(data: &DataDir, id: &RunId, attempt: u32, stdin: ChildStdin) -> Result<Self> {
+        let path = data.run(id).control_path();
         Ok(Self {
             verifier: Verifier::new(&secret::control_key(data)?, id, attempt),
+            attempt,
             end: 0,
             n_lines: 0,
+            history_end: std::fs::metadata(&path).map_or(0, |file| file.len()),
+            last_look: Instant::now(),
             stdin,
             stopped_at: None,
+            terminated_at: None,
         })
     }
 
     /// Delivers what is new and returns what was refused: its place in the file, and why.
-    fn deliver(&mut self, dir: &RunDir) -> Result<Vec<(u64, String)>> {
+    fn deliver(&mut self, dir: &RunDir, now: Instant) -> Result<Vec<(u64, String)>> {
+        // A line that is new now may have been there since just after the last look.
+        let age = now.saturating_duration_since(self.last_look);
+        self.last_look = now;
         let mut refused = Vec::new();
         for line in jsonl::read_lines(&dir.control_path(), self.end, None)? {
             self.end = line.end;
             self.n_lines += 1;
-            let verdict = serde_json::from_slice::<ControlLine>(&line.bytes)
+            let control = serde_json::from_slice::<ControlLine>(&line.bytes);
+            if control.as_ref().is_ok_and(|control| control.attempt < self.attempt)
+                && line.end <= self.history_end
+            {
+                continue;
+            }
+            let verdict = control
                 .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|control| self.verifier.verify(&control).map(|()| control));
+                .and_then(|control| self.verifier.verify(&control).map(|()| control))
+                .and_then(|control| check_age(&control, age).map(|()| control));
             match verdict {
                 Ok(control) => {
                     // A trainer that has just ended reads no more; its exit comes next.
                     _ = self.stdin.write_all(&[&line.bytes[..], b"\n"].concat());
                     match control.command {
-                        ControlCommand::Stop => {
-                            _ = self.stopped_at.get_or_insert_with(Instant::now);
-                        }
+                        ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
+                        ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
+                        _ => {}
                     }
                 }
                 Err(reason) => refused.push((self.n_lines, reason)),

@@ -16,7 +16,7 @@ use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
     Command, ControlLine, DataDir, DoneReason, Episodes, Event, EventLine, MetricLine, RunDir,
-    RunId, StoreError,
+    RunId,
 };
 
 use crate::checkpoint::{self, Alias};
@@ -24,6 +24,8 @@ use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::Result;
 use crate::evaluation::{evaluate, metric_values};
+use crate::steer;
+use crate::tunable::Tunable;
 
 /// Metrics are durable at the latest after this time; events are at once.
 const GROUP_COMMIT: Duration = Duration::from_millis(1000);
@@ -37,10 +39,7 @@ const NICENESS: i32 = 5;
 /// Trains the run until it is done, is stopped, or fails. Returns whether it ended well.
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let dir = data.run(id);
-    let manifest = dir.manifest()?;
-    let config: RunConfig = serde_json::from_value(manifest.config).map_err(|error| {
-        StoreError::Damaged { path: dir.manifest_path(), detail: error.to_string() }
-    })?;
+    let config = steer::config_of(&dir.manifest()?)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
     let mut journal = Journal::open(&dir, attempt)?;
@@ -54,100 +53,190 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         env_id: config.env_id.clone(),
         n_envs: config.simulation.n_envs,
     })?;
-    let mut ppo = Ppo::new(envs, &ppo_config, config.seeds.seed_base);
+    let ppo = Ppo::new(envs, &ppo_config, config.seeds.seed_base);
     journal.event(Event::TrainingStarted { total_timesteps: config.trainer.total_timesteps })?;
+    let schedule = Schedule::new(&config);
+    Worker { dir, config, journal, control, ppo, schedule, best: f64::NEG_INFINITY }.train()
+}
 
-    let mut schedule = Schedule::new(&config);
-    let mut best = f64::NEG_INFINITY;
-    let reason = loop {
-        // Learn.
+/// A training in progress.
+struct Worker {
+    dir: RunDir,
+    config: RunConfig,
+    journal: Journal,
+    control: Receiver<ControlLine>,
+    ppo: Ppo,
+    schedule: Schedule,
+    /// The best mean of an evaluation.
+    best: f64,
+}
+
+impl Worker {
+    fn train(mut self) -> Result<bool> {
+        let reason = loop {
+            if !self.learn()? {
+                return Ok(false);
+            }
+            self.save_and_measure()?;
+            if self.ppo.is_done() {
+                break DoneReason::Completed;
+            }
+            if let Some(reason) = self.obey()? {
+                break reason;
+            }
+        };
+        let checkpoint = self.save()?;
+        self.journal.event(Event::Done {
+            reason,
+            step: self.ppo.step(),
+            weights_sha256: self.ppo.policy().sha256(),
+            checkpoint,
+        })?;
+        Ok(true)
+    }
+
+    /// Makes one update and records it. Returns whether its figures make sense.
+    fn learn(&mut self) -> Result<bool> {
         let started = Instant::now();
-        let step_before = ppo.step();
-        let update = ppo.update();
+        let step_before = self.ppo.step();
+        let update = self.ppo.update();
         let seconds = started.elapsed().as_secs_f64();
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
         let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
         let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
         let own = update.episode_metrics.iter();
-        let own = own.map(|&(name, value)| (format!("episode/{name}"), value));
-        journal.metrics(update.step, scalars.chain(own), &update.episodes)?;
-        journal.log(&update, fps);
+        let own = own.map(|(name, value)| (format!("episode/{name}"), *value));
+        self.journal.metrics(update.step, scalars.chain(own), &update.episodes)?;
+        self.journal.log(&update, fps);
         if let Some((metric, value)) = update.scalars.iter().find(|(_, value)| !value.is_finite()) {
             let message = format!(
                 "{} became {value} at step {}; try a lower learning rate",
                 metric.name(),
                 update.step
             );
-            journal.event(Event::Error { message })?;
+            self.journal.event(Event::Error { message })?;
             return Ok(false);
         }
-
-        // Measure and save.
-        let step = update.step;
-        let done = ppo.is_done();
-        if schedule.checkpoint_is_due(step) || done {
-            save(&mut journal, &dir, &config, &ppo)?;
-        }
-        if schedule.evaluation_is_due(step) || done {
-            let episodes =
-                if done { config.evaluation.final_episodes } else { config.evaluation.episodes };
-            journal.event(Event::EvaluationStarted { step, episodes })?;
-            let outcome = evaluate(
-                ppo.policy(),
-                &config.env_id,
-                &config.env,
-                episodes,
-                config.seeds.seed_base,
-            )?;
-            let summary = outcome.summary(step);
-            journal.metrics(step, metric_values(&summary), &[])?;
-            if summary.mean >= best {
-                best = summary.mean;
-                let name = save(&mut journal, &dir, &config, &ppo)?;
-                checkpoint::point(&dir, Alias::Best, &name)?;
-            }
-            journal.event(Event::EvaluationComplete(summary))?;
-        }
-        if done {
-            break DoneReason::Completed;
-        }
-
-        // Obey.
-        match control.try_recv() {
-            Ok(ControlLine { seq, command: Command::Stop, .. }) => {
-                journal.event(Event::ControlAck { control: seq, command: Command::Stop, step })?;
-                break DoneReason::Stopped;
-            }
-            Err(TryRecvError::Disconnected) => break DoneReason::Orphaned,
-            Err(TryRecvError::Empty) => {}
-        }
-    };
-    let checkpoint = save(&mut journal, &dir, &config, &ppo)?;
-    journal.event(Event::Done {
-        reason,
-        step: ppo.step(),
-        weights_sha256: ppo.policy().sha256(),
-        checkpoint,
-    })?;
-    Ok(true)
-}
-
-/// Saves a checkpoint unless this step has one, and returns its name.
-fn save(journal: &mut Journal, dir: &RunDir, config: &RunConfig, ppo: &Ppo) -> Result<String> {
-    let step = ppo.step();
-    if let Some((saved, name)) = &journal.last_checkpoint
-        && *saved == step
-    {
-        return Ok(name.clone());
+        Ok(true)
     }
-    let name = checkpoint::save(dir, &config.env_id, step, ppo.policy())?;
-    for pruned in checkpoint::prune(dir, config.retention.keep_checkpoints as usize)? {
-        journal.event(Event::ArtifactPruned(pruned))?;
+
+    /// Saves and measures the policy where that is due.
+    fn save_and_measure(&mut self) -> Result<()> {
+        let step = self.ppo.step();
+        let done = self.ppo.is_done();
+        if self.schedule.checkpoint_is_due(step) || done {
+            self.save()?;
+        }
+        if !self.schedule.evaluation_is_due(step) && !done {
+            return Ok(());
+        }
+        let plan = &self.config.evaluation;
+        let episodes = if done { plan.final_episodes } else { plan.episodes };
+        self.journal.event(Event::EvaluationStarted { step, episodes })?;
+        let outcome = evaluate(
+            self.ppo.policy(),
+            &self.config.env_id,
+            &self.config.env,
+            episodes,
+            self.config.seeds.seed_base,
+        )?;
+        let summary = outcome.summary(step);
+        self.journal.metrics(step, metric_values(&summary), &[])?;
+        let is_best = summary.mean >= self.best;
+        if is_best {
+            self.best = summary.mean;
+        }
+        self.journal.event(Event::EvaluationComplete(summary))?;
+        if is_best {
+            let name = self.save()?;
+            checkpoint::point(&self.dir, Alias::Best, &name)?;
+        }
+        Ok(())
     }
-    journal.last_checkpoint = Some((step, name.clone()));
-    let weights_sha256 = ppo.policy().sha256();
-    journal.event(Event::CheckpointSaved { step, name: name.clone(), weights_sha256 })?;
-    Ok(name)
+
+    /// Does what was asked since the last update. While it is paused it waits here, and hears of
+    /// the end of its supervisor all the same. Returns why to end, if it should.
+    fn obey(&mut self) -> Result<Option<DoneReason>> {
+        let mut is_paused = false;
+        loop {
+            let next = if is_paused {
+                self.control.recv().map_err(|_| TryRecvError::Disconnected)
+            } else {
+                self.control.try_recv()
+            };
+            let ControlLine { seq, command, by, .. } = match next {
+                Ok(line) => line,
+                Err(TryRecvError::Empty) => return Ok(None),
+                Err(TryRecvError::Disconnected) => return Ok(Some(DoneReason::Orphaned)),
+            };
+            let step = self.ppo.step();
+            match &command {
+                Command::Pause if !is_paused => {
+                    is_paused = true;
+                    self.journal.event(Event::Paused { step })?;
+                }
+                Command::Resume if is_paused => {
+                    is_paused = false;
+                    self.journal.event(Event::Resumed { step })?;
+                }
+                Command::Checkpoint => _ = self.save()?,
+                Command::Tune { path, value } => self.tune(path, *value, by)?,
+                Command::Stop | Command::Pause | Command::Resume => {}
+                // The supervisor ends this process; who watches is no matter of the log.
+                Command::Terminate | Command::Watch { .. } => continue,
+            }
+            let is_stop = command == Command::Stop;
+            self.journal.event(Event::ControlAck { control: seq, command, step })?;
+            if is_stop {
+                return Ok(Some(DoneReason::Stopped));
+            }
+        }
+    }
+
+    /// Changes a setting from the next update on, after a checkpoint.
+    fn tune(&mut self, path: &str, value: f64, by: String) -> Result<()> {
+        let tunable = match self.config.tunable(path, value) {
+            Ok(tunable) => tunable,
+            // Whoever asked has checked the same; this is the last door.
+            Err(error) => {
+                return self.journal.event(Event::Warning { message: error.to_string() });
+            }
+        };
+        self.save()?;
+        let step = self.ppo.step();
+        let old = self.apply(tunable, value);
+        let path = tunable.path().to_owned();
+        self.journal.event(Event::TuneApplied { path, old, new: value, by, step })
+    }
+
+    fn apply(&mut self, tunable: Tunable, value: f64) -> f64 {
+        match tunable {
+            Tunable::Learner(knob) => self.ppo.tune(knob, value),
+            Tunable::EvaluationEvery => {
+                self.schedule.evaluate_anew(self.ppo.step(), value as u64) as f64
+            }
+        }
+    }
+
+    /// Saves a checkpoint unless this step has one, and returns its name.
+    fn save(&mut self) -> Result<String> {
+        let step = self.ppo.step();
+        if let Some((saved, name)) = &self.journal.last_checkpoint
+            && *saved == step
+        {
+            return Ok(name.clone());
+        }
+        let name = checkpoint::save(&self.dir, &self.config.env_id, step, self.ppo.policy())?;
+        let keep = self.config.retention.keep_checkpoints as usize;
+        for pruned in checkpoint::prune(&self.dir, keep)? {
+            self.journal.event(Event::ArtifactPruned(pruned))?;
+        }
+        self.journal.last_checkpoint = Some((step, name.clone()));
+        let weights_sha256 = self.ppo.policy().sha256();
+        let saved = Event::CheckpointSaved { step, name: name.clone(), weights_sha256 };
+        self.journal.event(saved)?;
+        Ok(name)
+    }
 }
 
 /// Prints a line for the log, which the supervisor keeps. A reader that is gone is no error here:
@@ -196,6 +285,12 @@ impl Schedule {
 
     fn checkpoint_is_due(&mut self, step: u64) -> bool {
         is_due(step, self.checkpoint_every, &mut self.next_checkpoint)
+    }
+
+    /// Evaluates at every multiple of `every` from `step` on; returns what it was until now.
+    fn evaluate_anew(&mut self, step: u64, every: u64) -> u64 {
+        self.next_evaluation = (step / every + 1) * every;
+        std::mem::replace(&mut self.evaluate_every, every)
     }
 
     fn evaluation_is_due(&mut self, step: u64) -> bool {

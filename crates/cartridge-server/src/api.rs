@@ -1,6 +1,7 @@
 //! One file per noun.
 
 pub mod artifacts;
+pub mod control;
 pub mod environments;
 pub mod human;
 pub mod lab;

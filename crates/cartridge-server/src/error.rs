@@ -127,6 +127,7 @@ impl ApiError {
                 RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
                 RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
+                RunError::NotNow { .. } => (StatusCode::CONFLICT, "not_now"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),

@@ -101,6 +101,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::lab::router())
         .merge(api::environments::router())
         .merge(api::runs::router())
+        .merge(api::control::router())
         .merge(api::telemetry::router())
         .merge(api::artifacts::router())
         .merge(api::stream::router())

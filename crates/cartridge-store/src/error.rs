@@ -48,6 +48,9 @@ pub enum StoreError {
         /// What was found.
         detail: String,
     },
+    /// A file that was read before is shorter now, or another one.
+    #[error("{} is not the file that it was; it is read again from the start", .0.display())]
+    Rewound(PathBuf),
     /// No such run.
     #[error("there is no run `{0}`")]
     NoSuchRun(String),
@@ -76,6 +79,30 @@ impl StoreError {
         matches!(
             code,
             Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
+        )
+    }
+
+    /// Whether the index could not be written: a full disk, a folder without permission. It is as
+    /// it was, and the next try may work.
+    pub fn is_index_unwritable(&self) -> bool {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, FileLockingProtocolFailed,
+            OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
+        };
+        let Self::Index(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(
+                CannotOpen
+                    | DatabaseBusy
+                    | DatabaseLocked
+                    | DiskFull
+                    | FileLockingProtocolFailed
+                    | OutOfMemory
+                    | PermissionDenied
+                    | ReadOnly
+                    | SystemIoFailure
+            )
         )
     }
 

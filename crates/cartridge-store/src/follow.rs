@@ -1,13 +1,12 @@
 //! Following a run: what is new in its files since the last look.
 
-use std::path::Path;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::jsonl::{self, Line};
-use crate::records::{ControlLine, Episodes, EventLine, MetricLine, SupervisorLine};
+use crate::index::MAX_ROW;
+use crate::jsonl;
+use crate::records::{ControlLine, Episodes, Event, EventLine, MetricLine, SupervisorLine};
 use crate::run_dir::RunDir;
 use crate::status::RunStatus;
 
@@ -25,6 +24,13 @@ pub struct Follower {
     metrics_end: u64,
     supervisor_end: u64,
     control_end: u64,
+    /// The highest attempt in `events.jsonl`.
+    events_attempt: u32,
+    /// Attempt and number of the last sound line in `metrics.jsonl`, superseded or not.
+    metrics_attempt: u32,
+    metrics_row: u64,
+    /// Attempts that went on from an earlier row, and that row.
+    restores: Vec<(u32, u64)>,
 }
 
 /// What was new at one look.
@@ -32,7 +38,9 @@ pub struct Follower {
 pub struct News {
     /// New events, numbered from 1 in the run.
     pub events: Vec<(u64, EventLine)>,
-    /// New metric rows.
+    /// Of the rows that were told before, those after this one are superseded.
+    pub last_kept_row: Option<u64>,
+    /// New metric rows, in rising order, all after [`Self::last_kept_row`].
     pub metrics: Vec<MetricLine>,
     /// The bytes of `metrics.jsonl` that hold [`Self::metrics`].
     pub metrics_range: (u64, u64),
@@ -40,80 +48,148 @@ pub struct News {
     pub supervisor_spoke: bool,
     /// Whether anything at all was new.
     pub changed: bool,
+    /// Whether there is more than was read at this look.
+    pub has_more: bool,
 }
 
 impl Follower {
-    /// Reads what is new in `dir`.
+    /// Reads all that is new in `dir`.
     pub fn advance(&mut self, dir: &RunDir) -> Result<News> {
-        let mut news = News::default();
+        self.advance_within(dir, u64::MAX)
+    }
+
+    /// Reads about `budget` bytes of what is new in `dir`, and one line at least.
+    ///
+    /// Whatever the budget, and whenever one looks, the end is the same as reading all at once,
+    /// because files are read in the order in which their lines may depend on each other, and one
+    /// that was not read to its end keeps the later ones waiting.
+    pub fn advance_within(&mut self, dir: &RunDir, budget: u64) -> Result<News> {
+        let mut look = Look { budget, news: News::default() };
         // The supervisor is read first: its exit comes after everything the trainer wrote, so an
         // exit that is seen here never hides trainer lines from the reads below.
-        let spoken = self.read::<SupervisorLine>(
-            &dir.supervisor_path(),
-            |f| &mut f.supervisor_end,
-            &mut news,
-        )?;
-        for line in spoken.into_iter().flatten() {
-            self.status.apply_supervisor(&line);
-            news.supervisor_spoke = true;
+        for line in look.read::<SupervisorLine>(self, File::Supervisor, dir, u64::MAX)? {
+            if let Some(line) = line {
+                self.status.apply_supervisor(&line);
+                look.news.supervisor_spoke = true;
+            }
         }
-        for line in
-            self.read::<ControlLine>(&dir.control_path(), |f| &mut f.control_end, &mut news)?
-        {
+        for line in look.read::<ControlLine>(self, File::Control, dir, u64::MAX)? {
             // Lines that cannot be read have their place too.
             self.n_controls += 1;
             if let Some(line) = line {
                 self.status.apply_control(self.n_controls, &line);
             }
         }
-        let events =
-            self.read::<EventLine>(&dir.events_path(), |f| &mut f.events_end, &mut news)?;
-        for line in events.into_iter().flatten() {
-            if self.refuses(line.attempt) {
+        // A trainer that goes on from a checkpoint says so before its first row. Rows are read up
+        // to where they ended before the events were read, so that none comes before that event.
+        let path = dir.metrics_path();
+        let metrics_length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        for line in look.read::<EventLine>(self, File::Events, dir, u64::MAX)?.into_iter().flatten()
+        {
+            if line.attempt < self.events_attempt {
+                self.status.refused_lines += 1;
                 continue;
+            }
+            self.events_attempt = line.attempt;
+            if let Event::Restored { row, .. } = line.event {
+                self.restores.push((line.attempt, row));
+                if line.attempt > self.metrics_attempt && row < self.last_row {
+                    look.news.drop_rows_after(row);
+                    self.last_row = row;
+                }
             }
             self.status.apply_event(&line);
             self.n_events += 1;
-            news.events.push((self.n_events, line));
+            look.news.events.push((self.n_events, line));
         }
         let metrics_start = self.metrics_end;
-        let metrics =
-            self.read::<MetricLine>(&dir.metrics_path(), |f| &mut f.metrics_end, &mut news)?;
-        for line in metrics.into_iter().flatten() {
-            if self.refuses(line.attempt) || line.episodes.len().is_none() {
-                continue;
-            }
-            self.status.apply_metrics(&line);
-            self.last_row = self.last_row.max(line.row);
-            news.metrics.push(line);
+        for line in
+            look.read::<MetricLine>(self, File::Metrics, dir, metrics_length)?.into_iter().flatten()
+        {
+            self.take_metrics(line, &mut look.news);
         }
-        news.metrics_range = (metrics_start, self.metrics_end);
-        Ok(news)
+        look.news.metrics_range = (metrics_start, self.metrics_end);
+        Ok(look.news)
     }
 
-    /// Whether a line belongs to an attempt that was replaced; such lines are counted.
-    fn refuses(&mut self, attempt: u32) -> bool {
-        let old = attempt < self.status.attempt;
-        self.status.refused_lines += u64::from(old);
-        old
+    fn take_metrics(&mut self, line: MetricLine, news: &mut News) {
+        // Whether a line is refused depends on the lines before it in its file alone.
+        let is_sound = line.episodes.len().is_some()
+            && (line.attempt, line.row) > (self.metrics_attempt, self.metrics_row)
+            && (1..=MAX_ROW).contains(&line.row)
+            && line.step <= MAX_ROW;
+        if !is_sound {
+            self.status.refused_lines += 1;
+            return;
+        }
+        (self.metrics_attempt, self.metrics_row) = (line.attempt, line.row);
+        let is_superseded =
+            |(attempt, row): &(u32, u64)| *attempt > line.attempt && *row < line.row;
+        if self.restores.iter().any(is_superseded) {
+            // Not counted as refused: when it was written, nothing was wrong with it.
+            return;
+        }
+        if line.row <= self.last_row {
+            // It began again without a word.
+            news.drop_rows_after(line.row - 1);
+        }
+        self.last_row = line.row;
+        self.status.apply_metrics(&line);
+        news.metrics.push(line);
     }
+}
 
-    /// The new lines of a file; nothing in the place of one that cannot be read.
+impl News {
+    fn drop_rows_after(&mut self, row: u64) {
+        self.metrics.retain(|line| line.row <= row);
+        self.last_kept_row = Some(self.last_kept_row.map_or(row, |kept| kept.min(row)));
+    }
+}
+
+/// The files that are followed.
+#[derive(Clone, Copy, Debug)]
+enum File {
+    Supervisor,
+    Control,
+    Events,
+    Metrics,
+}
+
+/// One look at the files.
+struct Look {
+    budget: u64,
+    news: News,
+}
+
+impl Look {
+    /// The new lines of a file up to `limit`; nothing in the place of one that cannot be read.
     fn read<T: DeserializeOwned>(
         &mut self,
-        path: &Path,
-        end: impl Fn(&mut Self) -> &mut u64,
-        news: &mut News,
+        follower: &mut Follower,
+        file: File,
+        dir: &RunDir,
+        limit: u64,
     ) -> Result<Vec<Option<T>>> {
-        let lines = jsonl::read_lines(path, *end(self), None)?;
-        let mut records = Vec::with_capacity(lines.len());
-        for Line { bytes, end: line_end } in lines {
-            *end(self) = line_end;
-            news.changed = true;
-            let record = serde_json::from_slice(&bytes).ok();
-            self.status.refused_lines += u64::from(record.is_none());
+        if self.news.has_more {
+            return Ok(Vec::new());
+        }
+        let (path, end) = match file {
+            File::Supervisor => (dir.supervisor_path(), &mut follower.supervisor_end),
+            File::Control => (dir.control_path(), &mut follower.control_end),
+            File::Events => (dir.events_path(), &mut follower.events_end),
+            File::Metrics => (dir.metrics_path(), &mut follower.metrics_end),
+        };
+        let batch = jsonl::read_batch(&path, *end, limit, self.budget.max(1))?;
+        self.budget = self.budget.saturating_sub(batch.n_bytes());
+        self.news.has_more = batch.has_more;
+        let mut records = Vec::new();
+        for (bytes, line_end) in batch.lines() {
+            *end = line_end;
+            let record = serde_json::from_slice(bytes).ok();
+            follower.status.refused_lines += u64::from(record.is_none());
             records.push(record);
         }
+        self.news.changed |= !records.is_empty();
         Ok(records)
     }
 }

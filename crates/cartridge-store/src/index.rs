@@ -4,6 +4,12 @@
 //! each file was read, in the same transaction as what was read from it: a crash between two
 //! ticks neither loses a line nor takes it in twice. The feed is the one sequence that live
 //! readers resume from; its rows only point into files and tables, so nothing is stored twice.
+//!
+//! Apart from the feed's numbers, what is in the index depends on the files alone, and not on when
+//! they were read and in how many pieces: an index that is made anew equals the old one.
+
+mod chunk;
+mod series;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,39 +22,41 @@ use crate::error::{Result, StoreError};
 use crate::follow::{Follower, News};
 use crate::records::{EventLine, Manifest, RunKind};
 use crate::run_dir::RunId;
-use crate::status::RunStatus;
+use crate::status::{RunState, RunStatus};
+
+pub(crate) use self::series::MAX_ROW;
+use self::series::RunSeries;
+pub use self::series::{MetricValues, SeriesPoints};
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;
+
+/// How much of one run's files is taken in at once, in bytes: few enough that no flood of lines
+/// eats the memory, and many enough that reading costs little beside parsing.
+pub const INGEST_BYTES: u64 = 2 * 1024 * 1024;
 
 const SCHEMA: &str = "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
         kind TEXT NOT NULL,
+        state TEXT NOT NULL,
+        env_id TEXT NOT NULL,
+        name TEXT NOT NULL,
         created_at REAL NOT NULL,
         active INTEGER NOT NULL,
         manifest TEXT NOT NULL,
         follower TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC);
-    CREATE INDEX runs_active ON runs (active) WHERE active;
+    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC, kind, state, env_id, name);
+    CREATE INDEX runs_active ON runs (active, id, state) WHERE active;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
         seq INTEGER NOT NULL,
         line TEXT NOT NULL,
         PRIMARY KEY (run_id, seq)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE metrics (
-        run_id TEXT NOT NULL,
-        key TEXT NOT NULL,
-        row INTEGER NOT NULL,
-        step INTEGER NOT NULL,
-        t REAL NOT NULL,
-        value REAL,
-        PRIMARY KEY (run_id, key, row)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE feed (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -57,6 +65,8 @@ const SCHEMA: &str = "
         a INTEGER NOT NULL,
         b INTEGER NOT NULL
     ) STRICT;
+    -- The number of the newest row of the feed, also while there is none.
+    INSERT INTO sqlite_sequence (name, seq) VALUES ('feed', 0);
 ";
 
 /// The opened index.
@@ -105,17 +115,37 @@ pub struct FeedRow {
     pub item: FeedItem,
 }
 
-/// The points of one metric.
+/// Which runs are wanted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SeriesPoints {
-    /// Name of the metric.
-    pub key: String,
-    /// Environment steps.
-    pub step: Vec<u64>,
-    /// Unix seconds.
-    pub t: Vec<f64>,
-    /// Values; nothing where one was not finite.
-    pub value: Vec<Option<f64>>,
+pub struct RunFilter {
+    /// Of these kinds.
+    pub kinds: Vec<RunKind>,
+    /// In these states; in any when empty.
+    pub states: Vec<RunState>,
+    /// Of this environment or game.
+    pub env_id: Option<String>,
+    /// With this in their name, id or environment; case does not matter.
+    pub text: Option<String>,
+}
+
+impl RunFilter {
+    /// The runs that lists show unless others are asked for: all but the games of people.
+    pub fn listed() -> Self {
+        Self { kinds: vec![RunKind::Train, RunKind::Eval], ..Self::default() }
+    }
+}
+
+/// How a checkpoint of the write-ahead log went, in SQLite's own figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Bytes of the log before.
+    pub wal_bytes: u64,
+    /// Whether a reader kept it from being finished.
+    pub busy: bool,
+    /// Pages in the log; 0 when it was emptied.
+    pub log: i64,
+    /// Pages of the log that are in the database; 0 when it was emptied.
+    pub checkpointed: i64,
 }
 
 impl Index {
@@ -134,7 +164,7 @@ impl Index {
     /// An index of nothing, in memory.
     pub fn empty() -> Result<Self> {
         let index = Self { connection: Connection::open_in_memory()? };
-        index.connection.execute_batch(SCHEMA)?;
+        index.connection.execute_batch(&format!("{SCHEMA}{}", series::SCHEMA))?;
         Ok(index)
     }
 
@@ -158,9 +188,15 @@ impl Index {
                 return Self::open_as_it_is(data);
             }
         }
-        index
-            .connection
-            .execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;"))?;
+        // An index that is made anew begins its feed at a number of its own, so that whoever comes
+        // back with a number of the old one is told to start again. JavaScript must hold it.
+        let first = if data.run_ids()?.is_empty() { 0 } else { random() >> 13 };
+        index.connection.execute_batch(&format!(
+            "BEGIN; {SCHEMA}{}
+             UPDATE sqlite_sequence SET seq = {first} WHERE name = 'feed';
+             PRAGMA user_version = {FORMAT}; COMMIT;",
+            series::SCHEMA
+        ))?;
         Ok(index)
     }
 
@@ -168,32 +204,46 @@ impl Index {
         Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
     }
 
-    /// Takes in what is new in a run's folder and says what readers of the feed should hear.
+    /// Takes in what is new in a run's folder, up to about [`INGEST_BYTES`], and says what readers
+    /// of the feed should hear.
     pub fn ingest(&mut self, data: &DataDir, id: &RunId) -> Result<(News, Vec<FeedRow>)> {
+        self.ingest_within(data, id, INGEST_BYTES)
+    }
+
+    fn ingest_within(
+        &mut self,
+        data: &DataDir,
+        id: &RunId,
+        budget: u64,
+    ) -> Result<(News, Vec<FeedRow>)> {
         let dir = data.run(id);
         let transaction = self.connection.transaction()?;
-        let known: Option<(String, String)> = transaction
-            .query_row("SELECT kind, follower FROM runs WHERE id = ?1", [id.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
+        let known: Option<(String, bool, String)> = transaction
+            .prepare_cached("SELECT kind, active, follower FROM runs WHERE id = ?1")?
+            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         let is_new = known.is_none();
+        let was_active = known.as_ref().is_none_or(|(_, active, _)| *active);
         let mut follower = match known {
             // A person's game is read from its folder whenever it is looked at.
-            Some((kind, _)) if kind == RunKind::Human.as_str() => {
+            Some((kind, ..)) if kind == RunKind::Human.as_str() => {
                 return Ok((News::default(), Vec::new()));
             }
-            Some((_, text)) => parse(&text)?,
+            Some((.., text)) => parse(&text)?,
             None => {
                 let manifest = dir.manifest()?;
                 let is_followed = manifest.kind != RunKind::Human;
                 let follower = Follower::default();
                 transaction.execute(
-                    "INSERT INTO runs (id, kind, created_at, active, manifest, follower)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT INTO runs
+                     (id, kind, state, env_id, name, created_at, active, manifest, follower)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                     params![
                         id.as_str(),
                         manifest.kind.as_str(),
+                        word(&follower.status.state()),
+                        manifest.env_id,
+                        manifest.name,
                         manifest.created_at,
                         is_followed,
                         to_text(&manifest),
@@ -207,33 +257,42 @@ impl Index {
                 follower
             }
         };
-        let news = follower.advance(&dir)?;
+        let news = match follower.advance_within(&dir, budget) {
+            Err(StoreError::Rewound(_)) => {
+                // What was read is no longer so: all of it is read again, if the run is there at all.
+                dir.manifest()?;
+                follower = Follower::default();
+                forget_lines(&transaction, id)?;
+                News { changed: true, ..follower.advance_within(&dir, budget)? }
+            }
+            news => news?,
+        };
+        // A run that has ended is looked at until all of it is read.
+        let is_active = news.has_more || !follower.status.state().is_final();
         if !news.changed && !is_new {
+            if is_active != was_active {
+                update_run(&transaction, id, &follower, is_active)?;
+                transaction.commit()?;
+            }
             return Ok((news, Vec::new()));
         }
-        for (seq, line) in &news.events {
-            transaction.execute(
-                "INSERT INTO events (run_id, seq, line) VALUES (?1, ?2, ?3)",
-                params![id.as_str(), seq, to_text(line)],
-            )?;
-        }
         {
-            let mut insert = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO metrics (run_id, key, row, step, t, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?;
-            for line in &news.metrics {
-                for (key, value) in &line.values {
-                    insert.execute(params![
-                        id.as_str(),
-                        key,
-                        line.row,
-                        line.step,
-                        line.t,
-                        value
-                    ])?;
-                }
+            let mut insert = transaction
+                .prepare_cached("INSERT INTO events (run_id, seq, line) VALUES (?1, ?2, ?3)")?;
+            for (seq, line) in &news.events {
+                insert.execute(params![id.as_str(), seq, to_text(line)])?;
             }
         }
+        let series = RunSeries::new(&transaction, id);
+        if let Some(last) = news.last_kept_row {
+            series.truncate(last)?;
+            // The status is that of the rows that are kept.
+            for (name, slot) in follower.status.newest_values() {
+                *slot = series.newest(name)?;
+            }
+            news.metrics.iter().for_each(|line| follower.status.apply_metrics(line));
+        }
+        series.append(&news.metrics)?;
         let items = news.events.iter().map(|&(seq, _)| FeedItem::Event(seq));
         let progress = match (news.metrics.is_empty(), news.metrics_range) {
             (false, (start, end)) => FeedItem::Metrics(start, end),
@@ -243,10 +302,7 @@ impl Index {
         for item in items.chain([progress]) {
             feed.push(publish(&transaction, id, item)?);
         }
-        transaction.execute(
-            "UPDATE runs SET active = ?2, follower = ?3 WHERE id = ?1",
-            params![id.as_str(), !follower.status.state().is_final(), to_text(&follower)],
-        )?;
+        update_run(&transaction, id, &follower, is_active)?;
         transaction.commit()?;
         Ok((news, feed))
     }
@@ -261,10 +317,7 @@ impl Index {
         )?;
         let mut follower: Follower = parse(&text)?;
         follower.status.lost = true;
-        transaction.execute(
-            "UPDATE runs SET follower = ?2 WHERE id = ?1",
-            params![id.as_str(), to_text(&follower)],
-        )?;
+        update_run(&transaction, id, &follower, true)?;
         let feed = vec![publish(&transaction, id, FeedItem::Status)?];
         transaction.commit()?;
         Ok(feed)
@@ -278,9 +331,8 @@ impl Index {
     /// Forgets a run whose folder is gone.
     pub fn forget(&mut self, id: &RunId) -> Result<()> {
         let transaction = self.connection.transaction()?;
-        for table in ["runs WHERE id", "events WHERE run_id", "metrics WHERE run_id"] {
-            transaction.execute(&format!("DELETE FROM {table} = ?1"), [id.as_str()])?;
-        }
+        forget_lines(&transaction, id)?;
+        transaction.execute("DELETE FROM runs WHERE id = ?1", [id.as_str()])?;
         transaction.commit()?;
         Ok(())
     }
@@ -301,12 +353,16 @@ impl Index {
         ids.map(|id| id?.parse()).collect()
     }
 
-    /// The runs that may still change, except the games of people.
-    pub fn active(&self) -> Result<Vec<IndexedRun>> {
+    /// The runs that may still change, except the games of people, each with whether it is lost.
+    pub fn active(&self) -> Result<Vec<(RunId, bool)>> {
         let mut statement =
-            self.connection.prepare_cached("SELECT manifest, follower FROM runs WHERE active")?;
-        let runs = statement.query_map([], indexed_run)?;
-        runs.map(|run| run?).collect()
+            self.connection.prepare_cached("SELECT id, state FROM runs WHERE active")?;
+        let lost = word(&RunState::Lost);
+        let runs = statement.query_map([], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)? == lost))
+        })?;
+        runs.map(|run| run.map_err(StoreError::from).and_then(|(id, lost)| Ok((id.parse()?, lost))))
+            .collect()
     }
 
     /// One run.
@@ -318,24 +374,38 @@ impl Index {
             .ok_or_else(|| StoreError::NoSuchRun(id.to_string()))?
     }
 
-    /// Runs of some kinds, newest first, from `after` on.
+    /// The runs that `filter` wants, newest first, from `after` on.
     pub fn runs(
         &self,
-        kinds: &[RunKind],
+        filter: &RunFilter,
         limit: usize,
         after: Option<&Cursor>,
     ) -> Result<Vec<IndexedRun>> {
+        // Which runs is decided in the index `runs_by_age` alone; whole rows are read for those
+        // that are wanted.
         let mut statement = self.connection.prepare_cached(
             "SELECT manifest, follower FROM runs
-             WHERE instr(?1, kind) > 0 AND (created_at, id) < (?2, ?3)
+             WHERE (created_at, id) < (?2, ?3)
+             AND kind IN (SELECT value FROM json_each(?1))
+             AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
+             AND (?6 IS NULL OR env_id = ?6)
+             AND (?7 IS NULL OR instr(lower(name || ' ' || id || ' ' || env_id), ?7) > 0)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
         )?;
         let (created_at, id) =
             after.map_or((f64::INFINITY, ""), |cursor| (cursor.created_at, cursor.id.as_str()));
-        // No kind is part of the name of another.
-        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
-        let kinds = kinds.join(" ");
-        let runs = statement.query_map(params![kinds, created_at, id, limit], indexed_run)?;
+        let runs = statement.query_map(
+            params![
+                to_text(&filter.kinds),
+                created_at,
+                id,
+                limit,
+                to_text(&filter.states),
+                filter.env_id,
+                filter.text.as_deref().map(str::to_ascii_lowercase),
+            ],
+            indexed_run,
+        )?;
         runs.map(|run| run?).collect()
     }
 
@@ -360,16 +430,40 @@ impl Index {
         Ok(found.transpose()?.map(|(_, line)| line))
     }
 
-    /// The metrics of a run: those in `keys`, or all. A series with more than `most` points keeps
-    /// the least and greatest of each bucket, so that a spike of one point survives. With them
-    /// comes the newest row that they cover.
+    /// The metrics of a run: those in `keys`, or all, between two steps. A series with more than
+    /// `most` points keeps the least and greatest of each bucket, so that a spike of one point
+    /// survives. With them comes the newest row that they cover.
     pub fn series(
         &self,
         id: &RunId,
         keys: &[&str],
         most: usize,
+        steps: (u64, u64),
     ) -> Result<(u64, Vec<SeriesPoints>)> {
-        // One transaction, so that the newest row and the points are of the same moment.
+        self.of_one_moment(id, keys, |series, keys| {
+            let mut found = Vec::new();
+            for key in keys {
+                let points = series.points(&key, most, steps)?;
+                if !points.step.is_empty() {
+                    found.push(points);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// The newest `n` metric rows of a run, oldest first, with the metrics in `keys`, or all.
+    pub fn metrics_tail(&self, id: &RunId, keys: &[&str], n: usize) -> Result<Vec<MetricValues>> {
+        Ok(self.of_one_moment(id, keys, |series, keys| series.tail(&keys, n))?.1)
+    }
+
+    /// Asks in one transaction, so that the newest row and what is asked for fit together.
+    fn of_one_moment<T>(
+        &self,
+        id: &RunId,
+        keys: &[&str],
+        ask: impl FnOnce(RunSeries<'_>, Vec<String>) -> Result<T>,
+    ) -> Result<(u64, T)> {
         let transaction = self.connection.unchecked_transaction()?;
         let follower: Follower = self
             .connection
@@ -377,41 +471,49 @@ impl Index {
             .query_row([id.as_str()], |row| row.get::<_, String>(0))
             .optional()?
             .map_or_else(|| Err(StoreError::NoSuchRun(id.to_string())), |text| parse(&text))?;
-        let keys = if keys.is_empty() {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT DISTINCT key FROM metrics WHERE run_id = ?1 ORDER BY key",
-            )?;
-            let rows = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()?
-        } else {
-            keys.iter().map(|&key| key.to_owned()).collect()
+        let series = RunSeries::new(&self.connection, id);
+        let keys = match keys {
+            [] => series.keys()?,
+            keys => keys.iter().map(|&key| key.to_owned()).collect(),
         };
-        let mut statement = self.connection.prepare_cached(
-            "SELECT step, t, value FROM metrics WHERE run_id = ?1 AND key = ?2 ORDER BY row",
-        )?;
-        let mut series = Vec::new();
-        for key in keys {
-            let mut points = SeriesPoints { key, ..SeriesPoints::default() };
-            let mut rows = statement.query(params![id.as_str(), points.key])?;
-            while let Some(row) = rows.next()? {
-                points.step.push(row.get(0)?);
-                points.t.push(row.get(1)?);
-                points.value.push(row.get(2)?);
-            }
-            if !points.step.is_empty() {
-                series.push(points.thinned(most));
-            }
-        }
+        let answer = ask(series, keys)?;
         transaction.finish()?;
-        Ok((follower.last_row, series))
+        Ok((follower.last_row, answer))
     }
 
-    /// The numbers of the oldest kept and the newest row of the feed.
+    /// The numbers of the oldest kept and the newest row of the feed. When none is kept, the
+    /// oldest is the one that comes next.
     pub fn feed_bounds(&self) -> Result<(u64, u64)> {
         Ok(self
             .connection
-            .prepare_cached("SELECT coalesce(min(seq), 0), coalesce(max(seq), 0) FROM feed")?
+            .prepare_cached(
+                "SELECT coalesce((SELECT min(seq) FROM feed), seq + 1), seq
+                 FROM sqlite_sequence WHERE name = 'feed'",
+            )?
             .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// Bytes in the write-ahead log.
+    pub fn wal_bytes(&self) -> u64 {
+        let path = self.connection.path().unwrap_or_default();
+        std::fs::metadata(format!("{path}-wal")).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Moves the write-ahead log into the database and empties it, unless a reader is in the way
+    /// for longer than a moment.
+    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
+        let wal_bytes = self.wal_bytes();
+        self.connection.busy_timeout(Duration::from_millis(50))?;
+        let outcome = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            Ok(Checkpoint {
+                wal_bytes,
+                busy: row.get(0)?,
+                log: row.get(1)?,
+                checkpointed: row.get(2)?,
+            })
+        });
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(outcome?)
     }
 
     /// Up to `limit` rows of the feed after `seq`, oldest first.
@@ -437,34 +539,13 @@ impl Index {
     }
 }
 
-impl SeriesPoints {
-    /// At most about `most` points: of each bucket the least and the greatest, in their order.
-    fn thinned(&self, most: usize) -> Self {
-        let n = self.value.len();
-        let n_buckets = (most / 2).max(1);
-        if n <= most.max(2) {
-            return self.clone();
-        }
-        let mut kept = BTreeSet::from([0, n - 1]);
-        for bucket in 0..n_buckets {
-            let range = bucket * n / n_buckets..(bucket + 1) * n / n_buckets;
-            let finite = || range.clone().filter_map(|idx| Some((idx, self.value[idx]?)));
-            let by_value = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
-            kept.extend(finite().min_by(by_value).map(|(idx, _)| idx));
-            kept.extend(finite().max_by(by_value).map(|(idx, _)| idx));
-        }
-        Self {
-            key: self.key.clone(),
-            step: kept.iter().map(|&idx| self.step[idx]).collect(),
-            t: kept.iter().map(|&idx| self.t[idx]).collect(),
-            value: kept.iter().map(|&idx| self.value[idx]).collect(),
-        }
-    }
-}
+/// How long to wait for another connection that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn connect(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
@@ -482,6 +563,32 @@ fn remove_database(path: &Path) -> Result<()> {
             _ => {}
         }
     }
+    Ok(())
+}
+
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    u64::from_ne_bytes(bytes)
+}
+
+/// Forgets what was read from a run's files.
+fn forget_lines(connection: &Connection, id: &RunId) -> Result<()> {
+    for table in ["events", "metric_rows", "metric_chunks"] {
+        connection.execute(&format!("DELETE FROM {table} WHERE run_id = ?1"), [id.as_str()])?;
+    }
+    Ok(())
+}
+
+fn update_run(
+    connection: &Connection,
+    id: &RunId,
+    follower: &Follower,
+    active: bool,
+) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE runs SET state = ?2, active = ?3, follower = ?4 WHERE id = ?1")?
+        .execute(params![id.as_str(), word(&follower.status.state()), active, to_text(follower)])?;
     Ok(())
 }
 
@@ -509,6 +616,11 @@ fn indexed_run(row: &Row<'_>) -> rusqlite::Result<Result<IndexedRun>> {
 fn numbered_event(row: &Row<'_>) -> rusqlite::Result<Result<(u64, EventLine)>> {
     let (seq, line): (u64, String) = (row.get(0)?, row.get(1)?);
     Ok(parse(&line).map(|line| (seq, line)))
+}
+
+/// The word of a kind or a state, as files and API have it.
+fn word(value: &impl serde::Serialize) -> String {
+    to_text(value).trim_matches('"').to_owned()
 }
 
 fn to_text(value: &impl serde::Serialize) -> String {

@@ -5,7 +5,8 @@
 //! opens the file again cuts it off, so that it never runs into the next line.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -120,35 +121,94 @@ pub struct Line {
 /// Reads the whole lines of `path` from `offset` up to `limit` (or the end). A file that does not
 /// exist has none.
 pub fn read_lines(path: &Path, offset: u64, limit: Option<u64>) -> Result<Vec<Line>> {
+    let limit = limit.unwrap_or(u64::MAX);
+    let batch = read_from(path, offset, limit, u64::MAX)?;
+    Ok(batch.lines().map(|(bytes, end)| Line { bytes: bytes.to_vec(), end }).collect())
+}
+
+/// Whole lines that lie behind each other in a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// Where in the file it begins.
+    start: u64,
+    /// Ends with a newline, or is empty.
+    bytes: Vec<u8>,
+    /// Whether there are more whole lines after these.
+    pub has_more: bool,
+}
+
+impl Batch {
+    /// The lines without their newlines, each with the offset just after it. One that is too long
+    /// comes out empty, which is no record of anything.
+    pub fn lines(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut end = self.start;
+        self.bytes.split_inclusive(|&byte| byte == b'\n').map(move |line| {
+            end += line.len() as u64;
+            let is_sound = line.len() as u64 <= MAX_LINE_BYTES;
+            (if is_sound { &line[..line.len() - 1] } else { &[] }, end)
+        })
+    }
+
+    /// How many bytes of the file it covers.
+    pub fn n_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+/// Reads whole lines of `path` from `offset` on, up to `limit`: about `budget` bytes of them, and
+/// one line at least. A file that does not exist has none.
+///
+/// What lies before `offset` must still end with a newline there. If it does not, the file was cut
+/// and has grown again since, as after a power failure: [`StoreError::Rewound`].
+pub fn read_batch(path: &Path, offset: u64, limit: u64, budget: u64) -> Result<Batch> {
+    if offset > 0 {
+        let mut before = [0];
+        let read = File::open(path).and_then(|file| file.read_at(&mut before, offset - 1));
+        match read {
+            Ok(_) if before == *b"\n" => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::io(path)(error));
+            }
+            _ => return Err(StoreError::Rewound(path.to_owned())),
+        }
+    }
+    read_from(path, offset, limit, budget)
+}
+
+fn read_from(path: &Path, offset: u64, limit: u64, budget: u64) -> Result<Batch> {
+    let mut batch = Batch { start: offset, ..Batch::default() };
     let mut file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(batch),
         Err(error) => return Err(StoreError::io(path)(error)),
     };
-    let mut read = || {
-        let length = file.metadata()?.len();
-        let until = limit.map_or(length, |limit| limit.min(length));
-        if until <= offset {
-            return Ok(Vec::new());
+    let until = limit.min(file.metadata().map_err(StoreError::io(path))?.len());
+    if until <= offset {
+        return Ok(batch);
+    }
+    let mut wanted = budget.min(until - offset);
+    loop {
+        let start = offset + batch.n_bytes();
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| (&mut file).take(offset + wanted - start).read_to_end(&mut batch.bytes))
+            .map_err(StoreError::io(path))?;
+        if let Some(newline) = batch.bytes.iter().rposition(|&byte| byte == b'\n') {
+            batch.bytes.truncate(newline + 1);
+            batch.has_more = wanted < until - offset;
+            return Ok(batch);
         }
-        file.seek(SeekFrom::Start(offset))?;
-        let mut reader = BufReader::new((&mut file).take(until - offset));
-        let mut lines = Vec::new();
-        let mut end = offset;
-        loop {
-            let mut bytes = Vec::new();
-            let n_read = reader.read_until(b'\n', &mut bytes)?;
-            if bytes.pop() != Some(b'\n') {
-                return Ok(lines);
-            }
-            end += n_read as u64;
-            if n_read as u64 > MAX_LINE_BYTES {
-                bytes.clear();
-            }
-            lines.push(Line { bytes, end });
+        if wanted == until - offset {
+            batch.bytes = Vec::new();
+            return Ok(batch);
         }
-    };
-    read().map_err(StoreError::io(path))
+        // A line that is longer than the budget is read whole, up to a length that no writer of
+        // ours comes near.
+        if wanted >= 8 * MAX_LINE_BYTES {
+            let detail = format!("a line from byte {offset} on does not end");
+            return Err(StoreError::Damaged { path: path.to_owned(), detail });
+        }
+        wanted = (4 * wanted).min(until - offset);
+    }
 }
 
 /// The whole lines within the last `span` bytes of `path`, and whether those are all it has.
@@ -159,12 +219,20 @@ pub fn last_lines(path: &Path, span: u64) -> Result<(Vec<Line>, bool)> {
         Err(error) => return Err(StoreError::io(path)(error)),
     };
     let start = length.saturating_sub(span);
-    let mut lines = read_lines(path, start, None)?;
-    if start > 0 && !lines.is_empty() {
-        // The first line begins somewhere before.
-        lines.remove(0);
+    let mut bytes = Vec::new();
+    if length > 0 {
+        File::open(path)
+            .and_then(|mut file| {
+                file.seek(SeekFrom::Start(start))?;
+                file.take(length - start).read_to_end(&mut bytes)
+            })
+            .map_err(StoreError::io(path))?;
     }
-    Ok((lines, start == 0))
+    bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1));
+    let batch = Batch { start, bytes, has_more: false };
+    let lines = batch.lines().map(|(bytes, end)| Line { bytes: bytes.to_vec(), end });
+    // The first line begins somewhere before.
+    Ok((lines.skip(usize::from(start > 0)).collect(), start == 0))
 }
 
 /// The last `n_lines` lines of a text file, and whether there are more before them. Only the end

@@ -31,7 +31,7 @@ pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
-pub use crate::index::{FeedItem, Index, SeriesPoints};
+pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
     GameRecord, Level, Manifest, MatchResult, MetricLine, Played, Pruned, RunKind, SupervisorEvent,

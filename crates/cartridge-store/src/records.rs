@@ -122,6 +122,41 @@ pub enum Event {
         /// Environment steps so far.
         step: u64,
     },
+    /// Stepping stopped because somebody asked; the process stays.
+    Paused {
+        /// Environment steps so far.
+        step: u64,
+    },
+    /// Stepping goes on after a pause.
+    Resumed {
+        /// Environment steps so far.
+        step: u64,
+    },
+    /// A setting was changed while training, after a checkpoint.
+    TuneApplied {
+        /// The full path of the setting.
+        path: String,
+        /// Its value until now.
+        old: f64,
+        /// Its value from the next update on.
+        new: f64,
+        /// Who asked.
+        by: String,
+        /// Environment steps so far.
+        step: u64,
+    },
+    /// The trainer was started again and goes on from a checkpoint. What earlier attempts wrote
+    /// beyond `row` and `episode` is superseded.
+    Restored {
+        /// Folder of the checkpoint below `checkpoints/`; empty for the very beginning.
+        checkpoint: String,
+        /// Environment steps of the checkpoint.
+        step: u64,
+        /// The last metric row that belongs to it.
+        row: u64,
+        /// The last episode that belongs to it.
+        episode: u64,
+    },
     /// Something that a person should know.
     Warning {
         /// In a sentence.
@@ -270,6 +305,10 @@ impl Event {
             Self::CheckpointSaved { step, .. }
             | Self::EvaluationStarted { step, .. }
             | Self::ControlAck { step, .. }
+            | Self::Paused { step }
+            | Self::Resumed { step }
+            | Self::TuneApplied { step, .. }
+            | Self::Restored { step, .. }
             | Self::Done { step, .. } => Some(*step),
             Self::EvaluationComplete(evaluation) => Some(evaluation.step),
             _ => None,
@@ -297,8 +336,19 @@ impl Event {
                     (high - low) / 2.0
                 )
             }
-            Self::ControlAck { command: Command::Stop, step, .. } => {
-                format!("Stop took effect at step {}", grouped(*step))
+            Self::ControlAck { command, step, .. } => {
+                format!("{} took effect at step {}", command.name(), grouped(*step))
+            }
+            Self::Paused { step } => format!("Paused at step {}", grouped(*step)),
+            Self::Resumed { step } => format!("Resumed at step {}", grouped(*step)),
+            Self::TuneApplied { path, old, new, by, step } => {
+                format!("{path}: {old} -> {new} by {by} at step {}", grouped(*step))
+            }
+            Self::Restored { checkpoint, .. } if checkpoint.is_empty() => {
+                "Started again from the beginning".to_owned()
+            }
+            Self::Restored { step, .. } => {
+                format!("Started again from the checkpoint at step {}", grouped(*step))
             }
             Self::Warning { message } | Self::Error { message } => message.clone(),
             Self::MatchStarted { games } => format!("Match started: {games} games"),
@@ -585,6 +635,10 @@ pub struct ControlLine {
     pub by: String,
     /// What is asked.
     pub command: Command,
+    /// Seconds for which it can be delivered, measured by the supervisor on a clock that never
+    /// jumps; without it the line does not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_s: Option<f64>,
     /// Signature of the line before; empty for the first.
     pub previous: String,
     /// Signature of all of the above.
@@ -592,11 +646,51 @@ pub struct ControlLine {
 }
 
 /// What can be asked of a trainer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Save a checkpoint and end.
     Stop,
+    /// Stop stepping and stay.
+    Pause,
+    /// Go on stepping.
+    Resume,
+    /// End at once; the supervisor sees to it.
+    Terminate,
+    /// Save a checkpoint and go on.
+    Checkpoint,
+    /// Change a setting, after a checkpoint.
+    Tune {
+        /// The full path of the setting.
+        path: String,
+        /// Its new value.
+        value: f64,
+    },
+    /// Say how often pictures are wanted.
+    Watch {
+        /// Pictures a second; 0 when nobody watches.
+        fps: f64,
+    },
+}
+
+impl Command {
+    /// The name for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Stop => "Stop",
+            Self::Pause => "Pause",
+            Self::Resume => "Resume",
+            Self::Terminate => "Terminate",
+            Self::Checkpoint => "Checkpoint",
+            Self::Tune { .. } => "Tune",
+            Self::Watch { .. } => "Watch",
+        }
+    }
+
+    /// Whether the run ends because of it.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Stop | Self::Terminate)
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{
-    Command, ControlLine, DoneReason, Evaluation, Event, EventLine, MatchResult, MetricLine,
+    ControlLine, DoneReason, Evaluation, Event, EventLine, MatchResult, MetricLine,
     SupervisorEvent, SupervisorLine,
 };
 
@@ -22,6 +22,8 @@ pub enum RunState {
     Starting,
     /// It steps.
     Running,
+    /// It does not step, and its process stays.
+    Paused,
     /// Asked to stop; it saves a checkpoint first.
     Stopping,
     /// It took all its steps.
@@ -42,7 +44,10 @@ impl RunState {
 
     /// Whether a trainer should be at work.
     pub fn is_active(self) -> bool {
-        matches!(self, Self::Queued | Self::Starting | Self::Running | Self::Stopping)
+        matches!(
+            self,
+            Self::Queued | Self::Starting | Self::Running | Self::Paused | Self::Stopping
+        )
     }
 }
 
@@ -78,6 +83,19 @@ struct Exit {
     signal: Option<i32>,
     forced: bool,
     log: Vec<String>,
+}
+
+/// What is known of one start of the trainer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Facts {
+    attempt: u32,
+    /// Whether it has begun with what it is for.
+    is_at_work: bool,
+    evaluating: bool,
+    paused: bool,
+    done: Option<DoneReason>,
+    error: Option<String>,
+    exit: Option<Exit>,
 }
 
 /// How a run is doing.
@@ -121,40 +139,54 @@ pub struct RunStatus {
     pub lost: bool,
     /// Lines that could not be read, or came from an older attempt.
     pub refused_lines: u64,
-    evaluating: bool,
-    /// Whether it has begun with what it is for.
-    is_at_work: bool,
+    /// What is known of the newest attempt that any file speaks of.
+    facts: Facts,
     /// Whether it is carried out by one process, without a supervisor beside it.
     is_alone: bool,
-    /// Places in `control.jsonl` of the lines that ask for a stop.
-    stops: BTreeSet<u64>,
+    /// Attempts and places in `control.jsonl` of the lines that ask it to end.
+    stops: BTreeSet<(u32, u64)>,
     /// Places of the lines that the supervisor refused.
     refused: BTreeSet<u64>,
-    done: Option<DoneReason>,
-    error: Option<String>,
-    exit: Option<Exit>,
 }
 
 impl RunStatus {
     /// Where the run is in its life.
     pub fn state(&self) -> RunState {
-        match (&self.exit, self.done) {
+        let Facts { exit, done, is_at_work, paused, .. } = &self.facts;
+        match (exit, *done) {
             (Some(Exit { code: Some(0), .. }), Some(DoneReason::Completed)) => RunState::Succeeded,
             (Some(Exit { code: Some(0), .. }), Some(DoneReason::Stopped)) => RunState::Terminated,
             (Some(Exit { forced: true, .. }), _) => RunState::Terminated,
             (Some(_), _) => RunState::Failed,
             (None, _) if self.lost => RunState::Lost,
-            (None, _) if !self.stops.is_subset(&self.refused) => RunState::Stopping,
-            (None, _) if self.is_at_work => RunState::Running,
+            (None, _) if self.is_asked_to_end() => RunState::Stopping,
+            (None, _) if *paused => RunState::Paused,
+            (None, _) if *is_at_work => RunState::Running,
             (None, _) if self.attempt > 0 => RunState::Starting,
             (None, _) => RunState::Queued,
         }
     }
 
+    fn is_asked_to_end(&self) -> bool {
+        // What is asked before the first start is meant for it.
+        let attempt = self.attempt.max(self.facts.attempt).max(1);
+        let mut ours = self.stops.iter().filter(|(meant, _)| *meant == attempt);
+        ours.any(|(_, place)| !self.refused.contains(place))
+    }
+
+    /// The facts of `attempt`, unless a newer one is known.
+    fn facts(&mut self, attempt: u32) -> Option<&mut Facts> {
+        if attempt > self.facts.attempt {
+            self.facts = Facts { attempt, ..Facts::default() };
+            self.ended_at = None;
+        }
+        (attempt == self.facts.attempt).then_some(&mut self.facts)
+    }
+
     /// What the run is busy with.
     pub fn activity(&self) -> Activity {
         match self.state() {
-            RunState::Running | RunState::Stopping if self.evaluating => Activity::Evaluating,
+            RunState::Running | RunState::Stopping if self.facts.evaluating => Activity::Evaluating,
             RunState::Running | RunState::Stopping => Activity::Training,
             _ => Activity::Idle,
         }
@@ -162,9 +194,9 @@ impl RunStatus {
 
     /// Why the run failed or was lost.
     pub fn failure(&self) -> Option<Failure> {
-        match (self.state(), &self.exit) {
+        match (self.state(), &self.facts.exit) {
             (RunState::Failed, Some(Exit { code, signal, log, .. })) => Some(Failure {
-                message: self.error.clone().unwrap_or_else(|| match (code, signal) {
+                message: self.facts.error.clone().unwrap_or_else(|| match (code, signal) {
                     (_, Some(signal)) => format!("the trainer was ended by signal {signal}"),
                     (Some(0), None) => {
                         "the trainer ended without saying that it was done".to_owned()
@@ -192,15 +224,25 @@ impl RunStatus {
 
     /// Takes in a line of `events.jsonl`.
     pub fn apply_event(&mut self, line: &EventLine) {
+        if let Some(facts) = self.facts(line.attempt) {
+            match &line.event {
+                Event::TrainingStarted { .. } => facts.is_at_work = true,
+                Event::EvaluationStarted { .. } | Event::MatchStarted { .. } => {
+                    facts.is_at_work = true;
+                    facts.evaluating = true;
+                }
+                Event::EvaluationComplete(_) => facts.evaluating = false,
+                Event::Paused { .. } => facts.paused = true,
+                Event::Resumed { .. } => facts.paused = false,
+                Event::Error { message } => facts.error = Some(message.clone()),
+                Event::Done { reason, .. } => facts.done = Some(*reason),
+                _ => {}
+            }
+        }
         match &line.event {
-            Event::TrainingStarted { .. } => self.is_at_work = true,
             Event::CheckpointSaved { step, weights_sha256, .. } => {
                 self.checkpoint_step = Some(*step);
                 self.weights_sha256 = Some(weights_sha256.clone());
-            }
-            Event::EvaluationStarted { .. } | Event::MatchStarted { .. } => {
-                self.is_at_work = true;
-                self.evaluating = true;
             }
             Event::GamePlayed(record) => {
                 self.episodes = self.episodes.max(u64::from(record.game));
@@ -208,23 +250,32 @@ impl RunStatus {
             }
             Event::MatchComplete(result) => self.match_result = Some(*result),
             Event::EvaluationComplete(evaluation) => {
-                self.evaluating = false;
                 if self.best_eval.as_ref().is_none_or(|best| evaluation.mean >= best.mean) {
                     self.best_eval = Some(evaluation.clone());
                 }
                 self.latest_eval = Some(evaluation.clone());
             }
-            Event::Error { message } => self.error = Some(message.clone()),
-            Event::Done { reason, step, weights_sha256, .. } => {
-                self.done = Some(*reason);
+            Event::Restored { checkpoint, step, episode, .. } => {
+                self.step = *step;
+                self.episodes = *episode;
+                self.checkpoint_step = Some(*step).filter(|_| !checkpoint.is_empty());
+            }
+            Event::Done { step, weights_sha256, .. } => {
                 self.step = self.step.max(*step);
                 if !weights_sha256.is_empty() {
                     self.weights_sha256 = Some(weights_sha256.clone());
                 }
             }
-            Event::EnvironmentInitialized { .. }
+            Event::TrainingStarted { .. }
+            | Event::EvaluationStarted { .. }
+            | Event::MatchStarted { .. }
+            | Event::EnvironmentInitialized { .. }
             | Event::ControlAck { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
+            | Event::TuneApplied { .. }
             | Event::Warning { .. }
+            | Event::Error { .. }
             | Event::Move { .. }
             | Event::Undo { .. }
             | Event::Hint { .. }
@@ -240,16 +291,21 @@ impl RunStatus {
         self.step = self.step.max(line.step);
         self.episodes =
             line.episodes.episode.last().copied().unwrap_or(self.episodes).max(self.episodes);
-        for (name, slot) in [
-            ("time/fps", &mut self.steps_per_sec),
-            ("rollout/ep_rew_mean", &mut self.mean_reward),
-            ("rollout/ep_len_mean", &mut self.mean_length),
-            ("train/loss", &mut self.loss),
-        ] {
+        for (name, slot) in self.newest_values() {
             if let Some(value) = line.values.get(name) {
                 *slot = *value;
             }
         }
+    }
+
+    /// The metrics whose newest value belongs to the status, by name.
+    pub(crate) fn newest_values(&mut self) -> [(&'static str, &mut Option<f64>); 4] {
+        [
+            ("time/fps", &mut self.steps_per_sec),
+            ("rollout/ep_rew_mean", &mut self.mean_reward),
+            ("rollout/ep_len_mean", &mut self.mean_length),
+            ("train/loss", &mut self.loss),
+        ]
     }
 
     /// Takes in a line of `supervisor.jsonl`.
@@ -259,8 +315,9 @@ impl RunStatus {
         match &line.event {
             SupervisorEvent::Started { supervisor_pid, trainer_pid } => {
                 self.is_alone = supervisor_pid == trainer_pid;
-                self.attempt = line.attempt;
+                self.attempt = self.attempt.max(line.attempt);
                 self.started_at = Some(line.t);
+                self.facts(line.attempt);
             }
             SupervisorEvent::Heartbeat { cpu_percent, rss_bytes } => {
                 self.cpu_percent = *cpu_percent;
@@ -268,9 +325,12 @@ impl RunStatus {
             }
             SupervisorEvent::ControlRefused { line, .. } => _ = self.refused.insert(*line),
             SupervisorEvent::Exited { code, signal, forced, log } => {
-                self.ended_at = Some(line.t);
                 let log = log.clone();
-                self.exit = Some(Exit { code: *code, signal: *signal, forced: *forced, log });
+                let exit = Exit { code: *code, signal: *signal, forced: *forced, log };
+                if let Some(facts) = self.facts(line.attempt) {
+                    facts.exit = Some(exit);
+                    self.ended_at = Some(line.t);
+                }
             }
         }
     }
@@ -278,8 +338,8 @@ impl RunStatus {
     /// Takes in the line at `place` in `control.jsonl`, counted from 1. It counts as long as the
     /// supervisor does not refuse it.
     pub fn apply_control(&mut self, place: u64, line: &ControlLine) {
-        match line.command {
-            Command::Stop => _ = self.stops.insert(place),
+        if line.command.is_end() {
+            self.stops.insert((line.attempt, place));
         }
     }
 }

@@ -2,14 +2,15 @@
 
 pub(crate) mod artifacts;
 pub(crate) mod bench;
+pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod eval;
 pub(crate) mod games;
 pub(crate) mod match_players;
 pub(crate) mod par;
 pub(crate) mod play;
+pub(crate) mod reindex;
 pub(crate) mod runs;
-pub(crate) mod stop;
 pub(crate) mod supervise;
 pub(crate) mod trace;
 pub(crate) mod train;
@@ -92,6 +93,11 @@ pub(crate) const STOP_GRACE_SECONDS: u64 = 60;
 
 pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("finding this program")
+}
+
+/// Who asks, in what is recorded.
+pub(crate) fn user() -> String {
+    std::env::var("USER").unwrap_or_else(|_| "cli".to_owned())
 }
 
 /// How this program was called, for hints that can be typed as they stand.

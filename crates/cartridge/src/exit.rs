@@ -57,7 +57,9 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoCheckpoint(_)
             | RunError::NoActions(_),
         ) => Exit::NotFound,
-        Some(RunError::Ended { .. } | RunError::LabRunning { .. }) => Exit::Conflict,
+        Some(RunError::Ended { .. } | RunError::NotNow { .. } | RunError::LabRunning { .. }) => {
+            Exit::Conflict
+        }
         _ => Exit::Failed,
     }
 }

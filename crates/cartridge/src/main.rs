@@ -3,6 +3,7 @@
 mod cmd;
 mod exit;
 
+use cartridge_run::store::Command as Ask;
 use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
@@ -35,7 +36,18 @@ enum Command {
     Play(cmd::play::Args),
     Runs(cmd::runs::Args),
     Artifacts(cmd::artifacts::Args),
-    Stop(cmd::stop::Args),
+    /// Ask a run to save a checkpoint and end
+    Stop(cmd::control::Args),
+    /// Stop the stepping of a run; its process stays
+    Pause(cmd::control::Args),
+    /// Let a paused run go on
+    Resume(cmd::control::Args),
+    /// End a run's processes at once, without a checkpoint
+    Terminate(cmd::control::Args),
+    /// Ask a run to save a checkpoint and go on
+    Checkpoint(cmd::control::Args),
+    Tune(cmd::control::TuneArgs),
+    Reindex(cmd::reindex::Args),
     Url(cmd::url::Args),
     Supervise(cmd::supervise::Args),
     Worker(cmd::worker::Args),
@@ -55,7 +67,13 @@ fn main() -> Exit {
         Command::Play(args) => cmd::play::run(&args),
         Command::Runs(args) => cmd::runs::run(&args),
         Command::Artifacts(args) => cmd::artifacts::run(&args),
-        Command::Stop(args) => cmd::stop::run(&args),
+        Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
+        Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
+        Command::Resume(args) => cmd::control::run(&args, Ask::Resume),
+        Command::Terminate(args) => cmd::control::run(&args, Ask::Terminate),
+        Command::Checkpoint(args) => cmd::control::run(&args, Ask::Checkpoint),
+        Command::Tune(args) => cmd::control::tune(&args),
+        Command::Reindex(args) => cmd::reindex::run(&args),
         Command::Url(args) => cmd::url::run(&args),
         Command::Supervise(args) => cmd::supervise::run(&args),
         Command::Worker(args) => cmd::worker::run(&args),

@@ -374,10 +374,28 @@ fn episodes_are_counted_and_seeded_in_order() {
         assert_eq!(end.seed, episode_seed(9, Stream::Train, end.lane, n_resets[lane]));
         assert_eq!(end.step - last_steps[lane], 3 * u64::from(end.length));
         assert_eq!(end.reward, f64::from(end.length));
-        assert!(end.terminated);
+        assert!(end.terminated && !end.truncated);
+        assert_eq!(play_again(end), (end.reward, end.length));
         n_resets[lane] += 1;
         last_steps[lane] = end.step;
     }
+}
+
+/// Return and length of an episode that is stepped again in a fresh world, to its end.
+fn play_again(end: &EpisodeEnd) -> (f64, u32) {
+    let mut env = cart_poles(1).remove(0);
+    let mut observation = vec![0.0; env.spec().observation];
+    env.reset(Some(end.seed), &mut observation);
+    let (mut reward, mut length, mut is_over) = (0.0, 0, false);
+    for action in end.actions.iter() {
+        assert!(!is_over, "an action after the end");
+        let step = env.step(action, &mut observation);
+        reward += step.reward;
+        length += 1;
+        is_over = step.is_end();
+    }
+    assert!(is_over, "the actions lead to the end");
+    (reward, length)
 }
 
 #[test]
@@ -438,18 +456,9 @@ fn learns_to_balance_the_pole() {
 
 #[test]
 fn what_environments_measure_is_averaged_over_episodes() {
-    let end = |metrics: Vec<(&'static str, f64)>| EpisodeEnd {
-        episode: 1,
-        lane: 0,
-        seed: 0,
-        step: 1,
-        reward: 0.0,
-        length: 1,
-        terminated: true,
-        metrics,
-    };
+    let end = |metrics: Vec<(&'static str, f64)>| Recent { reward: 0.0, length: 1, metrics };
     assert_eq!(mean_metrics(&VecDeque::new()), []);
     let ends = [vec![("profit", 1.0), ("survival", 0.0)], vec![("profit", 4.0), ("survival", 1.0)]];
-    let ends: VecDeque<EpisodeEnd> = ends.into_iter().map(end).collect();
+    let ends: VecDeque<Recent> = ends.into_iter().map(end).collect();
     assert_eq!(mean_metrics(&ends), [("profit", 2.5), ("survival", 0.5)]);
 }

@@ -103,3 +103,34 @@ fn writers_take_turns() {
     assert_eq!(lines.len(), 8);
     lines.iter().for_each(|line| verifier.verify(line).unwrap());
 }
+
+#[test]
+fn a_line_that_waited_too_long_is_refused_and_the_next_one_is_not() {
+    let fixture = Fixture::new();
+    let [first, second] = [fixture.issue(), fixture.issue()];
+    let mut verifier = Verifier::new(KEY, &fixture.run, 1);
+    verifier.verify(&first).unwrap();
+    let late = Duration::from_secs_f64(EXPIRES_S) + Duration::from_millis(1);
+    let reason = check_age(&first, late).unwrap_err();
+    assert!(reason.contains("it expired"), "{reason}");
+    check_age(&first, late - Duration::from_millis(2)).unwrap();
+    // It was a good line all the same, so the chain goes on.
+    verifier.verify(&second).unwrap();
+    // How long a line is good for cannot be changed by hand.
+    let third = fixture.issue();
+    let mut longer = third.clone();
+    longer.expires_s = None;
+    assert_eq!(verifier.clone().verify(&longer).unwrap_err(), "its signature is wrong");
+    verifier.verify(&third).unwrap();
+}
+
+#[test]
+fn what_the_time_of_day_says_does_no_harm() {
+    let fixture = Fixture::new();
+    let mut verifier = Verifier::new(KEY, &fixture.run, 1);
+    for t in [0.0, 4e9, -1e9] {
+        let line = issue(&fixture.dir, KEY, &fixture.run, 1, Command::Pause, "test", t).unwrap();
+        verifier.verify(&line).unwrap();
+        check_age(&line, Duration::from_millis(100)).unwrap();
+    }
+}

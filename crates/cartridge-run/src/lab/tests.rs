@@ -80,7 +80,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
     assert_eq!(lab.tick().unwrap(), [], "it is said once");
     assert!(matches!(
-        lab.stop_run(&id, "test"),
+        lab.ask(&id, Command::Stop, "test"),
         Err(RunError::Ended { state: RunState::Lost, .. })
     ));
     // It speaks again.
@@ -99,7 +99,10 @@ fn a_stop_is_signed_once() {
     std::fs::write(dir.supervisor_path(), started()).unwrap();
     let lab = open(&data).unwrap();
     for _ in 0..2 {
-        assert_eq!(lab.stop_run(&id, "test").unwrap().run.status.state(), RunState::Stopping);
+        assert_eq!(
+            lab.ask(&id, Command::Stop, "test").unwrap().run.status.state(),
+            RunState::Stopping
+        );
     }
     let lines = jsonl::read_lines(&dir.control_path(), 0, None).unwrap();
     assert_eq!(lines.len(), 1, "asking again adds nothing");
@@ -164,7 +167,7 @@ fn what_happens_between_two_ticks_is_told_at_the_next() {
     let FeedPosition::Reset(before) = lab.feed_position(None).unwrap() else {
         panic!("a new reader")
     };
-    lab.stop_run(&id, "test").unwrap();
+    lab.ask(&id, Command::Stop, "test").unwrap();
     let seqs: Vec<u64> = lab.tick().unwrap().iter().map(|message| message.seq).collect();
     assert_eq!(seqs, [before + 1], "no number is left out");
 }
@@ -190,10 +193,14 @@ fn an_index_that_is_damaged_inside_is_made_anew() {
         scribble(&data.index_path(), 4096 * first_page);
         let lab = open(&data).unwrap();
         // A question may meet the damage first; the tick after it has mended it.
-        _ = (lab.runs(9, None), lab.series(&id, &[], 9), lab.feed_after(0, 99));
+        _ = (lab.runs(9, None), lab.series(&id, &[], 9, (0, u64::MAX)), lab.feed_after(0, 99));
         lab.tick().unwrap();
         assert_eq!(lab.runs(9, None).unwrap()[0].run.manifest.id, id, "from page {first_page} on");
-        assert_eq!(lab.series(&id, &[], 9).unwrap().0, 1, "from page {first_page} on");
+        assert_eq!(
+            lab.series(&id, &[], 9, (0, u64::MAX)).unwrap().0,
+            1,
+            "from page {first_page} on"
+        );
     }
 }
 

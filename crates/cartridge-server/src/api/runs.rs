@@ -133,6 +133,8 @@ pub enum RunState {
     Starting,
     /// It steps.
     Running,
+    /// It does not step, and its process stays.
+    Paused,
     /// Asked to stop; it saves a checkpoint first.
     Stopping,
     /// It took all its steps.
@@ -175,6 +177,28 @@ pub enum Health {
 pub enum Capability {
     /// Save a checkpoint and end.
     Stop,
+    /// Stop stepping and stay.
+    Pause,
+    /// Go on: after a pause, or from the last checkpoint.
+    Resume,
+    /// End at once, without a checkpoint.
+    Terminate,
+    /// Save a checkpoint and go on.
+    Checkpoint,
+    /// Change a setting.
+    Tune,
+}
+
+/// What can be asked of a training in `state`.
+fn capabilities(state: Stored) -> Vec<Capability> {
+    use Capability::{Checkpoint, Pause, Resume, Stop, Terminate, Tune};
+    match state {
+        Stored::Queued | Stored::Starting => vec![Stop, Terminate],
+        Stored::Running => vec![Stop, Pause, Terminate, Checkpoint, Tune],
+        Stored::Paused => vec![Stop, Resume, Terminate, Checkpoint, Tune],
+        Stored::Stopping => vec![Terminate],
+        Stored::Succeeded | Stored::Failed | Stored::Terminated | Stored::Lost => Vec::new(),
+    }
 }
 
 /// How well a policy did over some episodes.
@@ -289,6 +313,7 @@ impl From<RunView> for Run {
                 Stored::Queued => RunState::Queued,
                 Stored::Starting => RunState::Starting,
                 Stored::Running => RunState::Running,
+                Stored::Paused => RunState::Paused,
                 Stored::Stopping => RunState::Stopping,
                 Stored::Succeeded => RunState::Succeeded,
                 Stored::Failed => RunState::Failed,
@@ -329,13 +354,9 @@ impl From<RunView> for Run {
             failure: status.failure().map(|store::Failure { message, exit_code, signal, log }| {
                 Failure { message, exit_code, signal, log }
             }),
-            capabilities: if manifest.kind == store::RunKind::Train
-                && state.is_active()
-                && state != Stored::Stopping
-            {
-                vec![Capability::Stop]
-            } else {
-                Vec::new()
+            capabilities: match manifest.kind {
+                store::RunKind::Train => capabilities(state),
+                store::RunKind::Eval | store::RunKind::Human => Vec::new(),
             },
         }
     }
@@ -378,6 +399,40 @@ struct PageQuery {
     limit: usize,
     /// Where the page begins: `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Only of these kinds, separated by commas; without it, all but the games of people.
+    #[param(example = "train,eval")]
+    kind: Option<String>,
+    /// Only in these states, separated by commas.
+    #[param(example = "running,lost")]
+    state: Option<String>,
+    /// Only of this environment or game.
+    env: Option<String>,
+    /// Only with this in their name, id or environment; case does not matter.
+    q: Option<String>,
+}
+
+impl PageQuery {
+    fn filter(&self) -> Result<store::RunFilter, ApiError> {
+        let mut filter = store::RunFilter::listed();
+        if let Some(kinds) = &self.kind {
+            filter.kinds = parse_words("kind", kinds)?;
+        }
+        if let Some(states) = &self.state {
+            filter.states = parse_words("state", states)?;
+        }
+        filter.env_id = self.env.clone().filter(|id| !id.is_empty());
+        filter.text = self.q.clone().filter(|text| !text.is_empty());
+        Ok(filter)
+    }
+}
+
+/// Words as files and answers have them, separated by commas.
+fn parse_words<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<Vec<T>, ApiError> {
+    let parse = |word: &str| {
+        serde_json::from_value(Value::from(word))
+            .map_err(|error| ApiError::Malformed(format!("`{name}`: {error}")))
+    };
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(parse).collect()
 }
 
 fn default_page() -> usize {
@@ -435,8 +490,9 @@ async fn list_runs(
 ) -> Result<Json<RunPage>, ApiError> {
     let limit = query.limit.clamp(1, 500);
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let filter = query.filter()?;
     // One more than asked for tells whether there is a next page.
-    let mut views = state.ask(move |lab| lab.runs(limit + 1, after.as_ref())).await?;
+    let mut views = state.ask(move |lab| lab.find_runs(&filter, limit + 1, after.as_ref())).await?;
     let more = views.len() > limit;
     views.truncate(limit);
     let next_cursor = views.last().filter(|_| more).map(|RunView { run, .. }| {
@@ -496,14 +552,14 @@ fn at_field(error: ApiError) -> ApiError {
     let pointer = match config {
         ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
         ConfigError::Registry(_) => "/env_id",
-        ConfigError::BadValue { key, .. } | ConfigError::UnknownKey { key, .. } => {
-            match key.as_str() {
-                "trainer.learning_rate" => "/learning_rate",
-                "trainer.total_timesteps" => "/total_timesteps",
-                "seeds.seed_base" => "/seed",
-                _ => return error,
-            }
-        }
+        ConfigError::BadValue { key, .. }
+        | ConfigError::NotTunable { key, .. }
+        | ConfigError::UnknownKey { key, .. } => match key.as_str() {
+            "trainer.learning_rate" => "/learning_rate",
+            "trainer.total_timesteps" => "/total_timesteps",
+            "seeds.seed_base" => "/seed",
+            _ => return error,
+        },
     };
     ApiError::Field { pointer: pointer.to_owned(), detail: error.to_string() }
 }
@@ -522,28 +578,6 @@ async fn show_run(
 ) -> Result<Json<Run>, ApiError> {
     let id = parse_id(&id)?;
     Ok(Json(state.ask(move |lab| lab.run(&id)).await?.into()))
-}
-
-/// Ask a run to save a checkpoint and end.
-#[utoipa::path(
-    post,
-    path = "/api/runs/{id}/stop",
-    tag = "runs",
-    params(("id" = String, Path, description = "Name of the run")),
-    responses(
-        (status = 202, body = Run),
-        (status = 401, body = Problem),
-        (status = 404, body = Problem),
-        (status = 409, body = Problem),
-    ),
-)]
-async fn stop_run(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-) -> Result<(StatusCode, Json<Run>), ApiError> {
-    let id = parse_id(&id)?;
-    let view = state.ask(move |lab| lab.stop_run(&id, "admin")).await?;
-    Ok((StatusCode::ACCEPTED, Json(view.into())))
 }
 
 /// Show the configuration of a run.
@@ -572,6 +606,5 @@ pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list_runs, start_run))
         .routes(routes!(show_run))
-        .routes(routes!(stop_run))
         .routes(routes!(show_config))
 }

@@ -2,6 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
 use cartridge_run::store;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -11,6 +13,7 @@ use utoipa_axum::routes;
 use crate::AppState;
 use crate::api::environments::{Preview, PreviewPolicy, PreviewQuery};
 use crate::api::runs::parse_id;
+use crate::api::stream::MetricRow;
 use crate::error::{ApiError, Problem};
 use crate::extract::{Path, Query};
 
@@ -51,10 +54,18 @@ struct MetricsQuery {
     #[serde(default = "default_points")]
     #[param(required = false, minimum = 2, maximum = 10000)]
     points: usize,
+    /// Only from this step on.
+    from: Option<u64>,
+    /// Only up to this step.
+    to: Option<u64>,
+    /// Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first.
+    #[param(minimum = 1, maximum = 10000)]
+    tail: Option<usize>,
 }
 
+/// Eight metrics of a long run are less than 200 kB.
 fn default_points() -> usize {
-    1000
+    500
 }
 
 /// How much of a tail.
@@ -192,7 +203,10 @@ pub struct LogTail {
     tag = "runs",
     params(("id" = String, Path, description = "Name of the run"), MetricsQuery),
     responses(
-        (status = 200, body = Metrics),
+        (status = 200, content(
+            (Metrics = "application/json"),
+            (MetricRow = "application/x-ndjson"),
+        )),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 404, body = Problem),
@@ -202,27 +216,45 @@ async fn show_metrics(
     State(state): State<AppState>,
     Path(id): Path<String>,
     Query(query): Query<MetricsQuery>,
-) -> Result<Json<Metrics>, ApiError> {
+) -> Result<Response, ApiError> {
     let id = parse_id(&id)?;
     let run_id = id.to_string();
+    let keys = move |keys: &Option<String>| -> Vec<String> {
+        keys.as_deref().map(|keys| keys.split(',').map(str::to_owned).collect()).unwrap_or_default()
+    };
+    if let Some(tail) = query.tail {
+        let rows = state
+            .ask(move |lab| {
+                let keys = keys(&query.keys);
+                let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+                lab.metrics_tail(&id, &keys, tail.clamp(1, 10_000))
+            })
+            .await?;
+        let mut lines = String::new();
+        for store::MetricValues { row, step, t, values } in rows {
+            let line = serde_json::to_string(&MetricRow { row, step, t, values });
+            lines.push_str(&line.map_err(|error| ApiError::Internal(error.to_string()))?);
+            lines.push('\n');
+        }
+        return Ok(([(CONTENT_TYPE, "application/x-ndjson")], lines).into_response());
+    }
     let (last_row, series) = state
         .ask(move |lab| {
-            let keys: Vec<&str> =
-                query.keys.as_deref().map(|keys| keys.split(',').collect()).unwrap_or_default();
-            lab.series(&id, &keys, query.points.clamp(2, 10_000))
+            let keys = keys(&query.keys);
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let steps = (query.from.unwrap_or(0), query.to.unwrap_or(u64::MAX));
+            lab.series(&id, &keys, query.points.clamp(2, 10_000), steps)
         })
         .await?;
     let series = series
         .into_iter()
-        .map(|store::SeriesPoints { key, step, t, value }| Series {
-            label: cartridge_run::metric_label(&key),
-            key,
-            step,
-            t,
-            value,
+        .map(|store::SeriesPoints { key, step, mut t, value }| {
+            // Milliseconds are enough for a chart, and half as long as all digits.
+            t.iter_mut().for_each(|t| *t = (*t * 1000.0).round() / 1000.0);
+            Series { label: cartridge_run::metric_label(&key), key, step, t, value }
         })
         .collect();
-    Ok(Json(Metrics { run_id, last_row, series }))
+    Ok(Json(Metrics { run_id, last_row, series }).into_response())
 }
 
 /// Show the newest episodes of a run.

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::records::Event;
+use crate::error::StoreError;
 
 fn metric_line(row: u64, n_episodes: u64) -> String {
     let numbers: Vec<u64> = (1..=n_episodes).map(|n| (row - 1) * n_episodes + n).collect();
@@ -61,18 +61,77 @@ fn garbage_is_counted_and_passed_over() {
 fn lines_of_a_replaced_attempt_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::new(folder.path());
-    fs::write(
-        dir.supervisor_path(),
-        "{\"attempt\":2,\"t\":1.0,\"type\":\"started\",\"supervisor_pid\":1,\"trainer_pid\":2}\n",
-    )
-    .unwrap();
     let line =
         |attempt| EventLine { attempt, t: 1.0, event: Event::Warning { message: String::new() } };
     let text = |attempt| serde_json::to_string(&line(attempt)).unwrap() + "\n";
-    fs::write(dir.events_path(), text(1) + &text(2)).unwrap();
+    fs::write(dir.events_path(), text(1) + &text(2) + &text(1) + &text(2)).unwrap();
     let mut follower = Follower::default();
-    assert_eq!(follower.advance(&dir).unwrap().events, [(1, line(2))]);
+    let news = follower.advance(&dir).unwrap();
+    assert_eq!(news.events, [(1, line(1)), (2, line(2)), (3, line(2))]);
     assert_eq!(follower.status.refused_lines, 1);
+}
+
+#[test]
+fn rows_after_a_restored_checkpoint_are_superseded() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    let again = |row| metric_line(row, 2).replace("\"attempt\":1", "\"attempt\":2");
+    let restored = "{\"attempt\":2,\"t\":1.0,\"type\":\"restored\",\"checkpoint\":\"c\",\
+                    \"step\":200,\"row\":2,\"episode\":4}\n";
+    let first: String = (1..=4).map(|row| metric_line(row, 2)).collect();
+    // The old trainer writes one more row after it was replaced.
+    let second = again(3) + &metric_line(5, 2) + &again(4);
+    let rows = |news: &News| news.metrics.iter().map(|line| line.row).collect::<Vec<_>>();
+    let mut live = Follower::default();
+    fs::write(dir.metrics_path(), &first).unwrap();
+    assert_eq!(rows(&live.advance(&dir).unwrap()), [1, 2, 3, 4]);
+    fs::write(dir.events_path(), restored).unwrap();
+    let news = live.advance(&dir).unwrap();
+    assert_eq!((news.last_kept_row, live.last_row, live.status.step), (Some(2), 2, 200));
+    fs::write(dir.metrics_path(), first + &second).unwrap();
+    let news = live.advance(&dir).unwrap();
+    assert_eq!((rows(&news), news.last_kept_row), (vec![3, 4], None));
+    // All at once it is the same.
+    let mut late = Follower::default();
+    let news = late.advance(&dir).unwrap();
+    assert_eq!((rows(&news), news.last_kept_row), (vec![1, 2, 3, 4], None));
+    assert_eq!(late, live);
+}
+
+#[test]
+fn a_look_reads_no_more_than_its_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    let content: String = (1..=100).map(|row| metric_line(row, 2)).collect();
+    fs::write(dir.metrics_path(), &content).unwrap();
+    let line = content.len() as u64 / 100;
+    for budget in [0, 1, line, 10 * line] {
+        let mut follower = Follower::default();
+        let mut n_looks = 0;
+        while {
+            let before = follower.metrics_end;
+            let news = follower.advance_within(&dir, budget).unwrap();
+            assert!(follower.metrics_end - before <= budget.max(4 * line), "{budget}");
+            assert!(!news.metrics.is_empty());
+            n_looks += 1;
+            news.has_more
+        } {}
+        assert_eq!(follower.last_row, 100);
+        assert!(n_looks >= 10, "{n_looks}");
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_and_grew_again_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    fs::write(dir.metrics_path(), metric_line(1, 2) + &metric_line(2, 2)).unwrap();
+    let mut follower = Follower::default();
+    follower.advance(&dir).unwrap();
+    for content in [metric_line(1, 2), metric_line(1, 2) + &metric_line(2, 9)] {
+        fs::write(dir.metrics_path(), content).unwrap();
+        assert!(matches!(follower.clone().advance(&dir), Err(StoreError::Rewound(_))));
+    }
 }
 
 #[test]

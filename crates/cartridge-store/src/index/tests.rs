@@ -1,11 +1,18 @@
 use std::fs;
 
+use rusqlite::types::ValueRef;
 use serde_json::json;
 
 use super::*;
 use crate::records::Event;
 use crate::run_dir::RunDir;
 use crate::status::RunState;
+
+const ALL: (u64, u64) = (0, u64::MAX);
+
+fn of(kind: RunKind) -> RunFilter {
+    RunFilter { kinds: vec![kind], ..RunFilter::default() }
+}
 
 struct Fixture {
     data: DataDir,
@@ -50,7 +57,7 @@ fn ingesting_twice_adds_nothing() {
     assert_eq!(first.len(), 1);
     let (_, second) = index.ingest(&fixture.data, &id).unwrap();
     assert_eq!(second, []);
-    let (last_row, series) = index.series(&id, &[], 100).unwrap();
+    let (last_row, series) = index.series(&id, &[], 100, ALL).unwrap();
     assert_eq!((last_row, series[0].value.clone()), (2, vec![Some(1.0), Some(2.0)]));
 }
 
@@ -75,7 +82,7 @@ fn a_new_index_over_old_files_equals_the_old_one() {
     let read = |index: &Index| {
         (
             index.run(&id).unwrap(),
-            index.series(&id, &[], 100).unwrap(),
+            index.series(&id, &[], 100, ALL).unwrap(),
             index.events(&id, 100).unwrap(),
         )
     };
@@ -91,8 +98,9 @@ fn a_new_index_over_old_files_equals_the_old_one() {
 #[test]
 fn the_feed_is_one_sequence_without_gaps() {
     let fixture = Fixture::new();
-    let (dir, id) = fixture.run(RunKind::Train, 1.0);
     let mut index = Index::open(&fixture.data).unwrap();
+    assert_eq!(index.feed_bounds().unwrap(), (1, 0));
+    let (dir, id) = fixture.run(RunKind::Train, 1.0);
     let mut heard = Vec::new();
     for n in 1..=4 {
         fs::write(dir.metrics_path(), metrics(&vec![1.0; n])).unwrap();
@@ -118,7 +126,7 @@ fn pages_of_runs_meet_without_overlap() {
     }
     let (_, human) = fixture.run(RunKind::Human, 9.0);
     index.ingest(&fixture.data, &human).unwrap();
-    let whole = index.runs(&[RunKind::Train], 99, None).unwrap();
+    let whole = index.runs(&of(RunKind::Train), 99, None).unwrap();
     assert_eq!(
         whole.iter().map(|run| run.manifest.created_at).collect::<Vec<_>>(),
         [3.0, 2.0, 2.0, 1.0]
@@ -126,35 +134,14 @@ fn pages_of_runs_meet_without_overlap() {
     let mut pages = Vec::new();
     let mut cursor = None;
     loop {
-        let page = index.runs(&[RunKind::Train], 1, cursor.as_ref()).unwrap();
+        let page = index.runs(&of(RunKind::Train), 1, cursor.as_ref()).unwrap();
         let Some(last) = page.last() else { break };
         cursor =
             Some(Cursor { created_at: last.manifest.created_at, id: last.manifest.id.clone() });
         pages.extend(page);
     }
     assert_eq!(pages, whole);
-    assert_eq!(index.runs(&[RunKind::Human], 99, None).unwrap().len(), 1);
-}
-
-#[test]
-fn a_spike_of_one_point_survives_thinning() {
-    let n = 10_000;
-    let mut value: Vec<Option<f64>> = (0..n).map(|idx| Some(f64::from(idx % 7))).collect();
-    value[6_543] = Some(1e6);
-    value[1_234] = None;
-    value[6_544] = None;
-    let points = SeriesPoints {
-        key: "m".to_owned(),
-        step: (0..n as u64).collect(),
-        t: (0..n).map(f64::from).collect(),
-        value,
-    };
-    let thin = points.thinned(100);
-    assert!(thin.value.len() <= 102, "{}", thin.value.len());
-    assert!(thin.value.contains(&Some(1e6)));
-    assert!(thin.step.is_sorted());
-    assert_eq!((thin.step[0], *thin.step.last().unwrap()), (0, 9_999));
-    assert_eq!(points.thinned(20_000), points);
+    assert_eq!(index.runs(&of(RunKind::Human), 99, None).unwrap().len(), 1);
 }
 
 #[test]
@@ -185,4 +172,295 @@ fn a_damaged_index_is_made_anew() {
     let mut index = Index::open(&fixture.data).unwrap();
     index.ingest(&fixture.data, &id).unwrap();
     assert_eq!(index.known().unwrap(), [id].into());
+}
+
+/// Every table but the feed, row by row.
+fn dump(index: &Index) -> Vec<String> {
+    let columns = |table: &str| -> (Vec<String>, usize) {
+        let statement = index.connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let n = names.len();
+        (names, n)
+    };
+    let mut tables: Vec<String> = index
+        .connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    tables.retain(|name| name != "feed");
+    tables.sort();
+    assert_eq!(tables, ["events", "metric_chunks", "metric_rows", "runs"]);
+    let mut lines = Vec::new();
+    for table in tables {
+        let (names, n) = columns(&table);
+        let order: Vec<String> = (1..=n).map(|place| place.to_string()).collect();
+        let query = format!("SELECT * FROM {table} ORDER BY {}", order.join(", "));
+        let mut statement = index.connection.prepare(&query).unwrap();
+        let mut rows = statement.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let cells: Vec<String> = names
+                .iter()
+                .map(|name| match row.get_ref(name.as_str()).unwrap() {
+                    ValueRef::Text(text) => format!("{name}={}", String::from_utf8_lossy(text)),
+                    value => format!("{name}={value:?}"),
+                })
+                .collect();
+            lines.push(format!("{table}: {}", cells.join(" ")));
+        }
+    }
+    lines
+}
+
+/// What writers of a run do, in an order in which they can do it.
+enum Write {
+    Append(std::path::PathBuf, Vec<u8>),
+    /// A writer opens the file again and cuts off what is no whole line.
+    Reopen(std::path::PathBuf),
+}
+
+fn some_writes(rng: &mut fastrand::Rng, dir: &RunDir) -> Vec<Write> {
+    let mut writes = Vec::new();
+    let (mut row, mut step, mut episode) = (0_u64, 0_u64, 0_u64);
+    let n_attempts = rng.u32(1..5);
+    for attempt in 1..=n_attempts {
+        let mut say = |path: std::path::PathBuf, record: serde_json::Value| {
+            writes.push(Write::Append(path, format!("{record}\n").into_bytes()));
+        };
+        let t = 100.0 * f64::from(attempt);
+        let event = |kind: serde_json::Value| {
+            let mut line = json!({ "attempt": attempt, "t": t });
+            line.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
+            line
+        };
+        say(
+            dir.supervisor_path(),
+            event(json!({ "type": "started", "supervisor_pid": 1, "trainer_pid": 2 })),
+        );
+        if attempt > 1 && rng.u8(..) < 230 {
+            row = rng.u64(0..=row);
+            (step, episode) = (10 * row, row);
+            say(
+                dir.events_path(),
+                event(
+                    json!({ "type": "restored", "checkpoint": "c", "step": step, "row": row, "episode": episode }),
+                ),
+            );
+        }
+        say(
+            dir.events_path(),
+            event(json!({ "type": "training_started", "total_timesteps": 999 })),
+        );
+        for _ in 0..rng.u64(0..700) {
+            (row, step, episode) = (row + 1, step + 10, episode + 1);
+            let number = if rng.u8(..) < 20 { None } else { Some(rng.f64()) };
+            let mut values = json!({ "a": rng.f64(), "time/fps": number });
+            if rng.u8(..) < 9 {
+                values["train/loss"] = json!(rng.f64());
+            }
+            let columns = json!({ "episode": [episode], "reward": [1.0], "length": [2],
+                "timestep": [step], "seed": [3], "terminated": [true] });
+            say(
+                dir.metrics_path(),
+                json!({ "attempt": attempt, "row": row, "t": t, "step": step,
+                "values": values, "episodes": columns }),
+            );
+            match rng.u8(..) {
+                0 => say(
+                    dir.metrics_path(),
+                    json!({ "attempt": attempt, "row": row, "t": t,
+                    "step": step, "values": {} }),
+                ),
+                1 => say(dir.metrics_path(), json!("no row")),
+                2 => say(dir.events_path(), json!({ "attempt": attempt, "type": "nothing" })),
+                3 => say(
+                    dir.events_path(),
+                    event(json!({ "type": "checkpoint_saved", "step": step,
+                    "name": "c", "weights_sha256": "f" })),
+                ),
+                4 if attempt > 1 => {
+                    // The trainer that was replaced is not quite dead.
+                    say(
+                        dir.metrics_path(),
+                        json!({ "attempt": attempt - 1, "row": row + 9, "t": t,
+                        "step": step, "values": { "a": 5.0 } }),
+                    );
+                    say(
+                        dir.events_path(),
+                        json!({ "attempt": attempt - 1, "t": t,
+                        "type": "warning", "message": "late" }),
+                    );
+                }
+                5 => say(
+                    dir.supervisor_path(),
+                    event(json!({ "type": "heartbeat", "cpu_percent": null, "rss_bytes": 5 })),
+                ),
+                6 => say(
+                    dir.control_path(),
+                    json!({ "seq": 1, "run": "r-000000", "attempt": attempt,
+                    "t": t, "by": "b", "command": "stop", "previous": "", "signature": "" }),
+                ),
+                _ => {}
+            }
+        }
+        if rng.bool() {
+            writes.push(Write::Append(dir.metrics_path(), b"{\"attempt\":1,\"row\":".to_vec()));
+        }
+        if attempt < n_attempts || rng.bool() {
+            let line = event(json!({ "type": "exited", "code": 1, "signal": null, "log": ["x"] }));
+            writes.push(Write::Append(dir.supervisor_path(), format!("{line}\n").into_bytes()));
+        }
+        writes.push(Write::Reopen(dir.metrics_path()));
+    }
+    writes
+}
+
+#[test]
+fn an_index_made_anew_equals_the_one_that_was_there_all_along() {
+    use std::io::Write as _;
+    for seed in 0..40 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let fixture = Fixture::new();
+        let mut index = Index::open(&fixture.data).unwrap();
+        let mut ids = Vec::new();
+        for n in 0..2 {
+            let (dir, id) = fixture.run(RunKind::Train, f64::from(n));
+            // Few looks at some, many at others.
+            let patience = *rng.choice(&[3, 30, 300]).unwrap();
+            let open = |path: &std::path::Path| {
+                fs::File::options().append(true).create(true).open(path).unwrap()
+            };
+            for write in some_writes(&mut rng, &dir) {
+                match write {
+                    Write::Append(path, bytes) => {
+                        // A line may be seen in two parts.
+                        let cut = rng.usize(0..=bytes.len());
+                        for part in [&bytes[..cut], &bytes[cut..]] {
+                            open(&path).write_all(part).unwrap();
+                            if rng.u32(..patience) == 0 {
+                                let budget = *rng.choice(&[1, 300, 9_999, u64::MAX]).unwrap();
+                                index.ingest_within(&fixture.data, &id, budget).unwrap();
+                            }
+                        }
+                    }
+                    Write::Reopen(path) => {
+                        let text = fs::read(&path).unwrap_or_default();
+                        let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
+                        if path.exists() {
+                            open(&path).set_len(end as u64).unwrap();
+                        }
+                    }
+                }
+            }
+            while index.ingest_within(&fixture.data, &id, 5_000).unwrap().0.has_more {}
+            ids.push(id);
+        }
+        let before = dump(&index);
+        drop(index);
+        Index::remove(&fixture.data).unwrap();
+        let mut index = Index::open(&fixture.data).unwrap();
+        for id in ids.iter().rev() {
+            while index.ingest(&fixture.data, id).unwrap().0.has_more {}
+        }
+        let after = dump(&index);
+        for (was, is) in before.iter().zip(&after) {
+            assert_eq!(was, is, "seed {seed}");
+        }
+        assert_eq!(before.len(), after.len(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_is_read_again() {
+    let fixture = Fixture::new();
+    let (dir, id) = fixture.run(RunKind::Train, 1.0);
+    let mut index = Index::open(&fixture.data).unwrap();
+    fs::write(dir.metrics_path(), metrics(&[1.0, 2.0, 3.0])).unwrap();
+    index.ingest(&fixture.data, &id).unwrap();
+    // As after a power failure: what was not durable is gone, and the trainer wrote on.
+    fs::write(dir.metrics_path(), metrics(&[1.0, 2.5])).unwrap();
+    index.ingest(&fixture.data, &id).unwrap();
+    let (last_row, series) = index.series(&id, &[], 100, ALL).unwrap();
+    assert_eq!((last_row, series[0].value.clone()), (2, vec![Some(1.0), Some(2.5)]));
+}
+
+#[test]
+fn a_new_index_has_numbers_of_its_own() {
+    let fixture = Fixture::new();
+    let mut index = Index::open(&fixture.data).unwrap();
+    let (_, id) = fixture.run(RunKind::Train, 1.0);
+    assert_eq!(index.ingest(&fixture.data, &id).unwrap().1[0].seq, 1);
+    drop(index);
+    Index::remove(&fixture.data).unwrap();
+    let mut index = Index::open(&fixture.data).unwrap();
+    let (oldest, newest) = index.feed_bounds().unwrap();
+    assert!(newest > 1 << 20 && newest < 1 << 52 && oldest == newest + 1, "{oldest} {newest}");
+    assert_eq!(index.ingest(&fixture.data, &id).unwrap().1[0].seq, oldest);
+}
+
+#[test]
+fn runs_are_found_by_kind_state_environment_and_text() {
+    let fixture = Fixture::new();
+    let mut index = Index::open(&fixture.data).unwrap();
+    for kind in [RunKind::Train, RunKind::Eval, RunKind::Human] {
+        let (_, id) = fixture.run(kind, 1.0);
+        index.ingest(&fixture.data, &id).unwrap();
+    }
+    let check = |filter: RunFilter, n: usize| {
+        assert_eq!(index.runs(&filter, 99, None).unwrap().len(), n, "{filter:?}");
+    };
+    let both = RunFilter { kinds: vec![RunKind::Train, RunKind::Eval], ..RunFilter::default() };
+    check(both.clone(), 2);
+    check(RunFilter { states: vec![RunState::Queued, RunState::Lost], ..both.clone() }, 2);
+    check(RunFilter { states: vec![RunState::Lost], ..both.clone() }, 0);
+    check(RunFilter { env_id: Some("CartPole-v1".to_owned()), ..both.clone() }, 2);
+    check(RunFilter { env_id: Some("CartPole".to_owned()), ..both.clone() }, 0);
+    check(RunFilter { text: Some("A RUN".to_owned()), ..both.clone() }, 2);
+    check(RunFilter { text: Some("pole".to_owned()), ..both.clone() }, 2);
+    check(RunFilter { text: Some("100%".to_owned()), ..both }, 0);
+}
+
+#[test]
+fn a_checkpoint_empties_the_log() {
+    let fixture = Fixture::new();
+    let (dir, id) = fixture.run(RunKind::Train, 1.0);
+    let mut index = Index::open(&fixture.data).unwrap();
+    fs::write(dir.metrics_path(), metrics(&vec![0.5; 20_000])).unwrap();
+    index.ingest(&fixture.data, &id).unwrap();
+    assert!(index.wal_bytes() > 100_000, "{}", index.wal_bytes());
+    // A reader that is in the way is not waited for.
+    let reader = Index::open(&fixture.data).unwrap();
+    let reading = reader.connection.unchecked_transaction().unwrap();
+    reader.known().unwrap();
+    index.publish_status(&id).unwrap();
+    let outcome = index.checkpoint().unwrap();
+    assert!(outcome.busy && outcome.log > 0, "{outcome:?}");
+    drop(reading);
+    let outcome = index.checkpoint().unwrap();
+    assert!(!outcome.busy && outcome.wal_bytes > 0, "{outcome:?}");
+    assert_eq!((outcome.log, outcome.checkpointed, index.wal_bytes()), (0, 0, 0));
+    assert_eq!(reader.series(&id, &[], 9, ALL).unwrap().0, 20_000);
+}
+
+#[test]
+fn a_full_disk_leaves_the_index_as_it_was() {
+    let fixture = Fixture::new();
+    let (dir, id) = fixture.run(RunKind::Train, 1.0);
+    let mut index = Index::open(&fixture.data).unwrap();
+    fs::write(dir.metrics_path(), metrics(&[1.0])).unwrap();
+    index.ingest(&fixture.data, &id).unwrap();
+    let before = dump(&index);
+    let pages: u64 = index.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    index.connection.pragma_update(None, "max_page_count", pages).unwrap();
+    fs::write(dir.metrics_path(), metrics(&vec![1.0; 20_000])).unwrap();
+    for _ in 0..3 {
+        let error = index.ingest(&fixture.data, &id).unwrap_err();
+        assert!(error.is_index_unwritable() && !error.is_index_damage(), "{error}");
+        assert_eq!(dump(&index), before);
+    }
+    index.connection.pragma_update(None, "max_page_count", 1_000_000).unwrap();
+    index.ingest(&fixture.data, &id).unwrap();
+    assert_eq!(index.series(&id, &[], 9, ALL).unwrap().0, 20_000);
 }

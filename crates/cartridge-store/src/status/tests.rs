@@ -1,4 +1,5 @@
 use super::*;
+use crate::records::Command;
 
 fn event(event: Event) -> EventLine {
     EventLine { attempt: 1, t: 10.0, event }
@@ -38,6 +39,7 @@ fn stop() -> ControlLine {
         t: 10.0,
         by: "test".to_owned(),
         command: Command::Stop,
+        expires_s: None,
         previous: String::new(),
         signature: String::new(),
     }
@@ -145,4 +147,40 @@ fn a_trainer_that_had_to_be_killed_was_terminated() {
         log: Vec::new(),
     });
     check(&[], &[started(), killed], &[stop()], RunState::Terminated);
+}
+
+#[test]
+fn a_pause_is_what_the_trainer_says() {
+    let mut events = vec![event(Event::TrainingStarted { total_timesteps: 100 })];
+    events.push(event(Event::Paused { step: 10 }));
+    check(&events, &[started()], &[], RunState::Paused);
+    check(&events, &[started()], &[stop()], RunState::Stopping);
+    check(&events, &[started(), exited(None, Some(9))], &[], RunState::Failed);
+    events.push(event(Event::Resumed { step: 10 }));
+    check(&events, &[started()], &[], RunState::Running);
+}
+
+#[test]
+fn the_newest_attempt_wins() {
+    let again = SupervisorLine { attempt: 2, ..started() };
+    let training = event(Event::TrainingStarted { total_timesteps: 100 });
+    let error = event(Event::Error { message: "it broke".to_owned() });
+    let later = |line: &EventLine| EventLine { attempt: 2, ..line.clone() };
+    let first = [started(), exited(Some(1), None)];
+    check(&[training.clone(), error.clone()], &first, &[stop()], RunState::Failed);
+    let both = [started(), exited(Some(1), None), again.clone()];
+    // The stop was meant for the first attempt.
+    check(&[training.clone(), error.clone()], &both, &[stop()], RunState::Starting);
+    let events = [training.clone(), error, later(&training)];
+    check(&events, &both, &[stop()], RunState::Running);
+    let stop_again = ControlLine { attempt: 2, ..stop() };
+    check(&events, &both, &[stop(), stop_again], RunState::Stopping);
+    let ended = [
+        started(),
+        exited(Some(1), None),
+        again,
+        SupervisorLine { attempt: 2, ..exited(Some(0), None) },
+    ];
+    let events = [training.clone(), later(&training), later(&done(DoneReason::Completed))];
+    check(&events, &ended, &[stop()], RunState::Succeeded);
 }

@@ -1,7 +1,8 @@
 //! `cartridge runs`: the runs in the data folder.
 
 use cartridge_run::RunError;
-use cartridge_run::store::{Follower, Manifest, RunDir, RunKind, RunState};
+use cartridge_run::steer::notice_loss;
+use cartridge_run::store::{Follower, Manifest, RunKind, RunState};
 use serde::Serialize;
 
 use super::{DataArgs, say, say_json};
@@ -30,16 +31,6 @@ struct Row {
     /// Share of the points of the first player of a match.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
-}
-
-/// A run that has begun and not ended must have a supervisor.
-pub(crate) fn notice_loss(dir: &RunDir, follower: &mut Follower) {
-    let has_begun = follower.status.attempt > 0;
-    if has_begun && !follower.status.state().is_final() && !dir.is_supervised() {
-        follower.status.lost = true;
-        // It may have ended in this very moment.
-        _ = follower.advance(dir);
-    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use cartridge_run::config::Draft;
-use cartridge_run::store::{Follower, News, RunDir, RunId, RunState, RunStatus};
+use cartridge_run::store::{Command, Follower, News, RunDir, RunId, RunState, RunStatus};
 use cartridge_run::supervisor::HEARTBEAT;
 use cartridge_run::{RunConfig, RunError};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,7 +16,7 @@ use serde_json::json;
 use signal_hook::consts::SIGINT;
 
 use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, say, say_json};
-use crate::cmd::stop::stop;
+use crate::cmd::control::ask;
 use crate::exit::Exit;
 
 /// Train an agent on an environment
@@ -109,14 +109,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                 watcher.bar.suspend(|| {
                     note("stopping after a last checkpoint; Ctrl-C again leaves the run to itself");
                 });
-                stop(&data, &manifest.id)?;
+                ask(&data, &manifest.id, Command::Stop)?;
             }
             1 => {}
             _ => {
                 watcher.bar.abandon();
                 if !is_stopping {
                     // Both came at once: the first still means stop.
-                    stop(&data, &manifest.id)?;
+                    ask(&data, &manifest.id, Command::Stop)?;
                 }
                 note(&format!(
                     "{} goes on; end it with `cartridge stop {}`",

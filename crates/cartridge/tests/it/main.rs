@@ -6,4 +6,5 @@ mod cli;
 mod engine;
 mod lab;
 mod layering;
+mod lifecycle;
 mod support;

@@ -6,7 +6,7 @@ import { hasEnded, mergeEntries, mergeEpisodes, mergeRows } from '$lib/merge';
 
 const EPISODES = 100;
 const EVENTS = 1000;
-const POINTS = 1000;
+const POINTS = 500;
 /** A gap in the numbering loads everything again, at most this often. */
 const RELOAD_MS = 5_000;
 

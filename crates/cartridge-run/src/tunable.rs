@@ -1,0 +1,100 @@
+//! What may be changed while a run trains, and within which bounds.
+//!
+//! Everything else about a run stays as its manifest says. A run may allow less than this by its
+//! `overrides_whitelist`, and never more.
+
+use cartridge_games::nearest::nearest;
+use cartridge_learn::ppo::Knob;
+
+use crate::config::{ConfigError, RunConfig, canonical};
+
+/// A setting that can be changed while a run trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tunable {
+    /// A knob of the learner.
+    Learner(Knob),
+    /// Environment steps between evaluations.
+    EvaluationEvery,
+}
+
+impl Tunable {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Learner(Knob::LearningRate),
+        Self::Learner(Knob::EntCoef),
+        Self::Learner(Knob::ClipRange),
+        Self::EvaluationEvery,
+    ];
+
+    /// The full path of the setting.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Learner(Knob::LearningRate) => "trainer.learning_rate",
+            Self::Learner(Knob::EntCoef) => "trainer.ent_coef",
+            Self::Learner(Knob::ClipRange) => "trainer.clip_range",
+            Self::EvaluationEvery => "evaluation.every_steps",
+        }
+    }
+
+    /// The least and the greatest value.
+    pub fn bounds(self) -> (f64, f64) {
+        match self {
+            // Zero itself is not in it: nothing would be learnt.
+            Self::Learner(Knob::LearningRate) => (f64::MIN_POSITIVE, 1.0),
+            Self::Learner(Knob::EntCoef) => (0.0, 0.1),
+            Self::Learner(Knob::ClipRange) => (0.05, 0.3),
+            Self::EvaluationEvery => (1e3, 1e7),
+        }
+    }
+
+    /// The setting that `path` or an alias of it names.
+    pub fn named(path: &str) -> Result<Self, ConfigError> {
+        let path = canonical(path);
+        if let Some(found) = Self::ALL.into_iter().find(|tunable| tunable.path() == path) {
+            return Ok(found);
+        }
+        let known = Self::ALL.map(Self::path);
+        let hint = match nearest(path, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("that can be done with {}", known.join(", ")),
+        };
+        Err(ConfigError::NotTunable { key: path.to_owned(), hint })
+    }
+
+    /// Complains about a value that is out of bounds.
+    pub fn check(self, value: f64) -> Result<(), ConfigError> {
+        let (low, high) = self.bounds();
+        let is_whole = self != Self::EvaluationEvery || value.fract() == 0.0;
+        if (low..=high).contains(&value) && is_whole {
+            return Ok(());
+        }
+        let detail = match self {
+            Self::Learner(Knob::LearningRate) => {
+                format!("{value} is not above 0 and at most {high} (while training)")
+            }
+            Self::EvaluationEvery => {
+                format!("{value} is no whole number between {low} and {high}")
+            }
+            Self::Learner(_) => {
+                format!("{value} is not between {low} and {high} (while training)")
+            }
+        };
+        Err(ConfigError::BadValue { key: self.path().to_owned(), detail })
+    }
+}
+
+impl RunConfig {
+    /// The setting that `path` names, where the run lets it be changed to `value`.
+    pub fn tunable(&self, path: &str, value: f64) -> Result<Tunable, ConfigError> {
+        let tunable = Tunable::named(path)?;
+        if !self.overrides_whitelist.iter().any(|allowed| allowed == tunable.path()) {
+            let hint = "it is not in the run's overrides_whitelist".to_owned();
+            return Err(ConfigError::NotTunable { key: tunable.path().to_owned(), hint });
+        }
+        tunable.check(value)?;
+        Ok(tunable)
+    }
+}
+
+#[cfg(test)]
+mod tests;

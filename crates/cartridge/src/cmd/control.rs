@@ -1,0 +1,70 @@
+//! `cartridge stop`, `pause`, `resume`, `terminate`, `checkpoint`, `tune`: what can be asked of a
+//! run, with or without a lab.
+
+use cartridge_run::store::{Command, DataDir, RunId, RunState};
+use cartridge_run::{RunError, steer};
+
+use super::{DataArgs, say, say_json, user};
+use crate::exit::Exit;
+
+/// Which run, and how to answer: the same for everything that can be asked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name of the run
+    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// One JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Change a setting of a run while it trains, after a checkpoint
+#[derive(Debug, clap::Args)]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    on: Args,
+    /// The setting and its new value, such as trainer.learning_rate=1e-4
+    #[arg(value_name = "PATH=VALUE")]
+    setting: String,
+}
+
+pub(crate) fn run(args: &Args, command: Command) -> anyhow::Result<Exit> {
+    let data = args.data.open_existing()?;
+    let id = args.run.parse().map_err(RunError::from)?;
+    let said = match command {
+        Command::Stop => "is stopping",
+        Command::Pause => "pauses after this update",
+        Command::Resume => "goes on",
+        Command::Terminate => "is ended",
+        Command::Checkpoint => "saves a checkpoint after this update",
+        Command::Tune { .. } => "saves a checkpoint and changes the setting after this update",
+        Command::Watch { .. } => "knows",
+    };
+    let state = ask(&data, &id, command)?;
+    if args.json {
+        say_json(&serde_json::json!({ "run_id": args.run, "state": state }));
+    } else {
+        say(&format!("{} {said}", args.run));
+    }
+    Ok(Exit::Ok)
+}
+
+pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
+    let value = |text: &str| text.trim().replace('_', "").parse::<f64>().ok();
+    let setting = args.setting.split_once('=');
+    let Some((path, value)) = setting.and_then(|(path, text)| Some((path, value(text)?))) else {
+        anyhow::bail!(RunError::from(cartridge_run::ConfigError::BadValue {
+            key: args.setting.clone(),
+            detail: "write it as path=number, such as trainer.learning_rate=1e-4".to_owned(),
+        }));
+    };
+    run(&args.on, Command::Tune { path: path.trim().to_owned(), value })
+}
+
+/// Asks the run, and returns how it stands then.
+pub(crate) fn ask(data: &DataDir, id: &RunId, command: Command) -> anyhow::Result<RunState> {
+    let (manifest, status) = steer::look(data, id)?;
+    steer::ask(data, &manifest, &status, command, &user())?;
+    Ok(steer::look(data, id)?.1.state())
+}
