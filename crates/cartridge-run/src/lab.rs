@@ -430,7 +430,7 @@ impl Lab {
     }
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
-    fn ingest_now(&self, id: &RunId) -> Result<()> {
+    pub(crate) fn ingest_now(&self, id: &RunId) -> Result<()> {
         let (mut rows, _) = self.ingest(&mut held(&self.writer), id)?;
         held(&self.untold).append(&mut rows);
         Ok(())
@@ -519,6 +519,31 @@ impl Lab {
     ) -> Result<Vec<RunView>> {
         let runs = self.read(|index| index.runs(filter, limit, after))?;
         Ok(runs.into_iter().map(|run| self.view(run)).collect())
+    }
+
+    /// All runs but the games of people.
+    pub(crate) fn all_runs(&self) -> Result<Vec<IndexedRun>> {
+        const PAGE: usize = 500;
+        let mut all = Vec::new();
+        loop {
+            let after = all.last().map(|run: &IndexedRun| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            let filter = RunFilter::listed();
+            let mut page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
+            let is_last = page.len() < PAGE;
+            all.append(&mut page);
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The runs whose trainers should be at work.
+    pub(crate) fn runs_at_work(&self) -> Result<BTreeSet<RunId>> {
+        let active = self.read(Index::active)?;
+        Ok(active.into_iter().map(|(id, _)| id).collect())
     }
 
     fn view(&self, run: IndexedRun) -> RunView {
@@ -734,7 +759,7 @@ pub fn reindex(data: &DataDir) -> Result<Reindexed> {
     Ok(done)
 }
 
-fn lock_data(data: &DataDir) -> Result<File> {
+pub(crate) fn lock_data(data: &DataDir) -> Result<File> {
     let path = data.path().join("lab.lock");
     let file = OpenOptions::new()
         .create(true)

@@ -12,6 +12,8 @@
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
+//! * [`retention`], [`janitor`]: what is kept, and who sees to it.
+//! * [`fsck`]: proof that lists and disk agree, and repairs.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
@@ -32,8 +34,10 @@ pub mod control;
 pub mod discovery;
 pub mod error;
 pub mod evaluation;
+pub mod fsck;
 pub mod hint;
 pub mod human;
+pub mod janitor;
 pub mod lab;
 pub mod launch;
 pub mod matches;
@@ -41,6 +45,7 @@ pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
+pub mod retention;
 pub mod secret;
 pub mod steer;
 pub mod supervisor;

@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod eval;
+pub(crate) mod fsck;
 pub(crate) mod games;
 pub(crate) mod match_players;
 pub(crate) mod par;
