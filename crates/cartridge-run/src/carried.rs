@@ -53,6 +53,9 @@ impl CarriedRun {
             config,
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
         let events = Appender::open(dir.events_path())?;
         let mut supervisor = Appender::open(dir.supervisor_path())?;
@@ -64,7 +67,12 @@ impl CarriedRun {
                 // A disk that is full now may have room for the exit.
                 _ = write(
                     &mut supervisor,
-                    SupervisorEvent::Heartbeat { cpu_percent: None, rss_bytes: None },
+                    SupervisorEvent::Heartbeat {
+                        cpu_percent: None,
+                        rss_bytes: None,
+                        gpu: None,
+                        lines: None,
+                    },
                 );
             }
             supervisor
@@ -106,7 +114,14 @@ impl CarriedRun {
         self.events.sync()?;
         _ = self.end.send(());
         let mut supervisor = self.heart.join().expect("the heartbeat does not panic");
-        let exited = SupervisorEvent::Exited { code: Some(code), signal: None, forced: false, log };
+        let exited = SupervisorEvent::Exited {
+            code: Some(code),
+            signal: None,
+            forced: false,
+            log,
+            reason: None,
+            lines: None,
+        };
         write(&mut supervisor, exited)
     }
 }

@@ -147,6 +147,14 @@ pub struct Retention {
     pub checkpoint_every_steps: u64,
     /// Newest checkpoints that are kept, beside the best, 1 to 1,000.
     pub keep_checkpoints: u32,
+    /// Size of a file of recorded episodes in MiB, 1 to 1,024; whole ones can be dropped.
+    #[serde(default = "default_shard_target_mb")]
+    pub shard_target_mb: u32,
+}
+
+/// For runs that were made before there was a choice.
+fn default_shard_target_mb() -> u32 {
+    128
 }
 
 /// What a run needs of the machine: the lab starts it when there is room for it.
@@ -389,7 +397,7 @@ impl Draft {
                 "simulation": { "n_envs": ppo.n_envs, "n_steps": ppo.n_steps },
                 "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
                 "seeds": { "seed_base": 42 },
-                "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5 },
+                "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5, "shard_target_mb": 128 },
                 "resources": Resources::default(),
                 "overrides_whitelist": default_whitelist(),
             }),
@@ -528,7 +536,7 @@ impl Draft {
 impl RunConfig {
     fn check_bounds(&self) -> Result<(), ConfigError> {
         let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
-        let bounds: [(&str, f64, f64, f64); 17] = [
+        let bounds: [(&str, f64, f64, f64); 18] = [
             ("trainer.learning_rate", trainer.learning_rate, 1e-6, 1.0),
             ("trainer.total_timesteps", trainer.total_timesteps as f64, 5e3, 1e9),
             ("trainer.gamma", trainer.gamma, 0.8, 0.9999),
@@ -546,6 +554,7 @@ impl RunConfig {
             ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
             ("retention.checkpoint_every_steps", retention.checkpoint_every_steps as f64, 1e3, 1e9),
             ("retention.keep_checkpoints", f64::from(retention.keep_checkpoints), 1.0, 1e3),
+            ("retention.shard_target_mb", f64::from(retention.shard_target_mb), 1.0, 1024.0),
         ];
         for (key, value, low, high) in bounds {
             if !(low..=high).contains(&value) {

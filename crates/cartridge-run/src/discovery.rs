@@ -8,11 +8,11 @@
 //!
 //! Links are not followed, except that one of W&B, which must stay in `wandb/`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use cartridge_store::artifacts::{self, Base, Locked, Measure};
-use cartridge_store::beneath::{Beneath, EntryKind};
+use cartridge_store::beneath::{Beneath, EntryKind, is_plain};
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
     Artifact, ArtifactId, ArtifactKind, ArtifactList, ArtifactNote, Event, EventLine, Follower,
@@ -23,14 +23,13 @@ use crate::checkpoint;
 use crate::error::Result;
 
 /// The lab's own files in a run's folder.
-const OWN_FILES: [&str; 7] = [
+const OWN_FILES: [&str; 6] = [
     "run.json",
     "events.jsonl",
     "metrics.jsonl",
     "supervisor.jsonl",
     "control.jsonl",
     "artifacts.json",
-    "trainer.sock",
 ];
 
 /// A film that was written to so shortly ago may not be whole yet.
@@ -166,9 +165,7 @@ pub fn base_folder(dir: &RunDir, base: Base) -> Result<Beneath> {
 
 /// The working folder that a foreign trainer was started in.
 fn working_folder(dir: &RunDir) -> Option<PathBuf> {
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(dir.manifest_path()).ok()?).ok()?;
-    let folder = PathBuf::from(manifest["cwd"].as_str()?);
+    let folder = dir.manifest().ok()?.cwd?;
     // Never the whole disk, and not the run's own folder a second time.
     let is_fit = folder.is_absolute() && folder.parent().is_some() && folder != dir.path();
     is_fit.then_some(folder)
@@ -185,6 +182,9 @@ pub fn scan(dir: &RunDir, subject: &Subject, now: f64) -> Result<Vec<Found>> {
             scan.base = Base::Work;
             _ = scan.working_folder(&work, &folder);
         }
+    }
+    for (place, name) in named_by_trainer(dir)? {
+        _ = scan.named(dir, &place, &name);
     }
     scan.found.truncate(MAX_ARTIFACTS);
     Ok(scan.found)
@@ -206,7 +206,9 @@ impl Scan<'_> {
                 _ if name.starts_with('.') || OWN_FILES.contains(&name) => {}
                 // Written beside its place, and about to be renamed.
                 _ if name.contains(".new-") => {}
-                ("log.txt", EntryKind::File) => self.add(own, ArtifactKind::Log, name, false)?,
+                ("log.txt" | "log.1.txt", EntryKind::File) => {
+                    self.add(own, ArtifactKind::Log, name, false)?
+                }
                 ("episodes", EntryKind::Folder) => {
                     self.add(own, ArtifactKind::Episodes, name, true)?;
                 }
@@ -343,6 +345,46 @@ impl Scan<'_> {
         Ok(())
     }
 
+    /// What the trainer named itself, if it is below one of the run's folders. It is the run's
+    /// own, unless it is a folder that other runs have theirs in.
+    fn named(&mut self, dir: &RunDir, place: &str, name: &str) -> Result<()> {
+        let work = working_folder(dir);
+        let bases = [(Base::Run, Some(dir.path().to_owned())), (Base::Work, work)];
+        for (base, folder) in bases {
+            let Some(folder) = folder else { continue };
+            let place = Path::new(place);
+            let path = match (place.strip_prefix(&folder), place.is_absolute(), base) {
+                (Ok(inner), ..) => inner,
+                // A relative path is one below where the trainer works.
+                (Err(_), false, _) => place,
+                (Err(_), true, _) => continue,
+            };
+            let Some(path) = path.to_str().map(|path| path.trim_end_matches('/')) else { continue };
+            if !is_plain(path) || (base == Base::Run && OWN_FILES.contains(&path)) {
+                continue;
+            }
+            let Ok(beneath) = Beneath::open(&folder) else { continue };
+            let Some(measure) = artifacts::measure(&beneath, path)? else { continue };
+            let is_folder = beneath.folder(path).is_ok();
+            let kind = match name {
+                _ if is_video(path) && !is_folder => ArtifactKind::Video,
+                "tensorboard" if is_folder => ArtifactKind::Tensorboard,
+                "wandb" if is_folder => ArtifactKind::Wandb,
+                _ => ArtifactKind::Other,
+            };
+            let is_place = |found: &Found| found.base == base && found.path == path;
+            let shared = base == Base::Work && is_folder && !path.contains('/');
+            if let Some(known) = self.found.iter_mut().find(|found| is_place(found)) {
+                known.shared &= shared;
+            } else if measure.n_files > 0 && !self.found.iter().any(|f| holds(f, base, path)) {
+                let path = path.to_owned();
+                self.found.push(Found { kind, base, path, is_folder, measure, shared });
+            }
+            return Ok(());
+        }
+        Ok(())
+    }
+
     fn working_folder(&mut self, work: &Beneath, path: &Path) -> std::io::Result<()> {
         let first = self.found.len();
         if work.folder("videos").is_ok() {
@@ -364,6 +406,36 @@ impl Scan<'_> {
         self.found.extend(kept);
         Ok(())
     }
+}
+
+/// Whether a folder that was found already holds this.
+fn holds(found: &Found, base: Base, path: &str) -> bool {
+    let inner = path.strip_prefix(found.path.as_str());
+    found.base == base && found.is_folder && inner.is_some_and(|inner| inner.starts_with('/'))
+}
+
+/// How much of a run's events is searched for what its trainer named.
+const NAMED_SPAN: u64 = 4 * 1024 * 1024;
+
+/// What a trainer said that it has made, by name.
+fn named_by_trainer(dir: &RunDir) -> Result<BTreeMap<String, String>> {
+    let mut named = BTreeMap::new();
+    for line in jsonl::last_lines(&dir.events_path(), NAMED_SPAN)?.0 {
+        if let Ok(EventLine { event: Event::ArtifactsNamed { artifacts }, .. }) =
+            serde_json::from_slice(&line.bytes)
+        {
+            // A second file of the same name does not replace the first.
+            named.extend(artifacts.into_iter().map(|(name, place)| (place, name)));
+        }
+    }
+    Ok(named)
+}
+
+/// Where the run is on W&B, if its trainer said so.
+fn wandb_url(dir: &RunDir) -> Result<Option<String>> {
+    let named = named_by_trainer(dir)?;
+    let is_url = |place: &&String| place.starts_with("https://") && place.len() <= 2000;
+    Ok(named.iter().filter(|(_, name)| *name == "wandb_url").map(|(p, _)| p).find(is_url).cloned())
 }
 
 fn is_video(path: &str) -> bool {
@@ -463,6 +535,10 @@ pub fn look(dir: &RunDir, subject: &Subject, now: f64, hash_budget: u64) -> Resu
         locked.list.complete_attempt = complete;
         // A run that has made nothing needs no list.
         is_changed |= before.is_some();
+    }
+    if !subject.is_at_work && locked.list.wandb_url.is_none() {
+        locked.list.wandb_url = wandb_url(dir)?;
+        is_changed |= locked.list.wandb_url.is_some();
     }
     let line = |event| EventLine { attempt: subject.attempt.max(1), t: now, event };
     let news: Vec<&Artifact> = delta.new.iter().filter(|new| new.kind.is_news()).collect();

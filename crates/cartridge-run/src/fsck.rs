@@ -15,10 +15,11 @@ use cartridge_learn::policy::Policy;
 use cartridge_store::artifacts::{self, Locked};
 use cartridge_store::beneath::{Beneath, EntryKind, LEFT_OVER};
 use cartridge_store::data_dir::{sync_parent, write_beside};
+use cartridge_store::episodes::Damage;
 use cartridge_store::jsonl::{Appender, MAX_LINE_BYTES};
 use cartridge_store::{
-    ArtifactKind, ArtifactList, ControlLine, DataDir, EventLine, Index, Manifest, MetricLine,
-    RunDir, RunId, StoreError, SupervisorLine,
+    ArtifactKind, ArtifactList, ControlLine, DataDir, EpisodeReader, EpisodeWriter, EventLine,
+    Index, Manifest, MetricLine, RunDir, RunId, StoreError, SupervisorLine,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -43,6 +44,8 @@ pub enum Fault {
     DamagedLine,
     /// A checkpoint is not what its manifest says.
     DamagedCheckpoint,
+    /// Recorded episodes cannot be read.
+    DamagedEpisodes,
     /// `latest` or `best` names a checkpoint that is not there.
     DanglingAlias,
     /// `artifacts.json` cannot be read.
@@ -194,6 +197,7 @@ impl Check<'_> {
         self.report.n_runs += 1;
         self.left_overs(&dir, id, dir.path(), 0);
         self.lines(&dir, id);
+        self.episodes(&dir, id);
         self.checkpoints(&dir, id)?;
         self.artifacts(&dir, &subject)
     }
@@ -305,6 +309,45 @@ impl Check<'_> {
                     move_bad_lines(&path, &dir.path().join("damaged-lines.txt"), readable)
                 });
             }
+        }
+    }
+
+    fn episodes(&mut self, dir: &RunDir, id: &RunId) {
+        if !dir.path().join("episodes").is_dir() {
+            return;
+        }
+        let verify = || EpisodeReader::open(dir).and_then(|mut reader| reader.verify());
+        let damage = match verify() {
+            Ok(damage) => damage,
+            Err(error) => {
+                let hint = "bring the segments back from a backup";
+                let path = dir.path().join("episodes");
+                let detail = error.to_string();
+                self.find(Fault::DamagedEpisodes, Some(id), &path, detail, hint, |_| {
+                    Err(error.into())
+                });
+                return;
+            }
+        };
+        for Damage { path, offset, episodes } in damage {
+            let detail = match episodes {
+                Some((first, last)) => {
+                    format!("episodes {first} to {last} cannot be read, from byte {offset} on")
+                }
+                None => format!("it cannot be read from byte {offset} on"),
+            };
+            let hint = "all other episodes stay readable; a half-written end is cut off by \
+                        `cartridge fsck --repair`, anything else comes back from a backup only";
+            self.find(Fault::DamagedEpisodes, Some(id), &path, detail, hint, |_| {
+                // Opening cuts off what a crash left at the end.
+                drop(EpisodeWriter::open(dir)?);
+                let is_left = |left: &Damage| left.path == path && left.offset == offset;
+                if verify()?.iter().any(is_left) {
+                    let detail = "the damage is not at its end".to_owned();
+                    return Err(StoreError::Damaged { path: path.clone(), detail }.into());
+                }
+                Ok(())
+            });
         }
     }
 

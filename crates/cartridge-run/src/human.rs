@@ -98,6 +98,9 @@ impl Record {
             config: serde_json::to_value(&terms).expect("the terms are plain data"),
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
         let mut journal = Journal { events: Appender::open(dir.events_path())? };
         let seed = seed.unwrap_or_else(random_seed);

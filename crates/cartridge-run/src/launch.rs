@@ -7,11 +7,30 @@ use std::time::Duration;
 
 use cartridge_games::registry::make_env;
 use cartridge_store::jsonl::Appender;
-use cartridge_store::{DataDir, Manifest, RunDir, RunId, RunKind, SupervisorEvent, SupervisorLine};
+use cartridge_store::{
+    DataDir, Limits, Manifest, RunDir, RunId, RunKind, SupervisorEvent, SupervisorLine,
+};
 
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
+
+/// A run of a trainer that is not ours.
+#[derive(Clone, Debug)]
+pub struct External {
+    /// Id of the environment, which need not be one of ours.
+    pub env_id: String,
+    /// For people.
+    pub name: String,
+    /// The number that the trainer is told to derive its randomness from.
+    pub seed: Option<u64>,
+    /// Its program and arguments.
+    pub command: Vec<String>,
+    /// Where it is started.
+    pub cwd: PathBuf,
+    /// When it is ended.
+    pub limits: Limits,
+}
 
 /// Starts supervisors: knows which program to start.
 #[derive(Clone, Debug)]
@@ -37,7 +56,41 @@ impl Launcher {
             config: serde_json::to_value(config).expect("a configuration is plain data"),
             created_at: unix_now(),
             cartridge_version: self.version.clone(),
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
+        self.start(data, dir, manifest)
+    }
+
+    /// Makes the folder of a run with a trainer that is not ours, and starts its supervisor.
+    pub fn launch_external(
+        &self,
+        data: &DataDir,
+        external: External,
+    ) -> Result<(RunDir, Manifest)> {
+        let External { env_id, name, seed, command, cwd, limits } = external;
+        let mut config = serde_json::json!({ "env_id": env_id, "command": command });
+        if let Some(seed) = seed {
+            config["seeds"] = serde_json::json!({ "seed_base": seed });
+        }
+        let (dir, manifest) = RunDir::create(data, |id| Manifest {
+            format: Manifest::FORMAT,
+            id,
+            kind: RunKind::External,
+            name,
+            env_id,
+            config,
+            created_at: unix_now(),
+            cartridge_version: self.version.clone(),
+            command: Some(command),
+            cwd: Some(cwd),
+            limits,
+        })?;
+        self.start(data, dir, manifest)
+    }
+
+    fn start(&self, data: &DataDir, dir: RunDir, manifest: Manifest) -> Result<(RunDir, Manifest)> {
         if let Err(error) = self.supervise(data, &manifest.id) {
             record_failed_start(&dir, &error)?;
             return Err(error);
@@ -84,6 +137,8 @@ fn record_failed_start(dir: &RunDir, error: &RunError) -> Result<()> {
             signal: None,
             forced: false,
             log: vec![error.to_string()],
+            reason: None,
+            lines: None,
         },
     })?;
     Ok(appender.sync()?)

@@ -7,6 +7,7 @@
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * [`worker`]: the native trainer process.
+//! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`steer`], [`control`]: what can be asked of a run, and the signed lines that ask.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
@@ -34,6 +35,7 @@ pub mod control;
 pub mod discovery;
 pub mod error;
 pub mod evaluation;
+pub mod foreign;
 pub mod fsck;
 pub mod hint;
 pub mod human;
@@ -45,6 +47,7 @@ pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
+pub mod protocol;
 pub mod retention;
 pub mod secret;
 pub mod steer;

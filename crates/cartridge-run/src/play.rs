@@ -107,6 +107,9 @@ impl Play {
             config: serde_json::to_value(&terms).expect("the terms are plain data"),
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })?;
         Self::load(data, &manifest.id)
     }

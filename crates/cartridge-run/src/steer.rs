@@ -50,7 +50,7 @@ pub fn ask(
 /// Whether what `command` asks for is so already; fails when it cannot be asked now.
 fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<bool> {
     let id = &manifest.id;
-    if manifest.kind != RunKind::Train {
+    if !matches!(manifest.kind, RunKind::Train | RunKind::External) {
         // Neither a person's game nor an evaluation has a trainer that could be asked.
         return Err(StoreError::NoSuchRun(id.to_string()).into());
     }
@@ -59,7 +59,12 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
         return Err(RunError::Ended { id: id.clone(), state });
     }
     let not_now = |hint| Err(RunError::NotNow { id: id.clone(), state, hint });
-    if let Command::Tune { path, value } = command {
+    if manifest.kind == RunKind::External {
+        // What may be tuned, and how far, only the trainer knows: it may refuse.
+        if !offers(status, command) {
+            return not_now("its trainer does not offer that in the `capabilities` of its config");
+        }
+    } else if let Command::Tune { path, value } = command {
         config_of(manifest)?.tunable(path, *value)?;
     }
     match (command, state) {
@@ -72,6 +77,20 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
         (Command::Resume, _) => not_now("it is at work already"),
         (Command::Checkpoint | Command::Tune { .. } | Command::Watch { .. }, _) => Ok(false),
     }
+}
+
+/// Whether a foreign trainer can do what `command` asks. It can always be ended: by signals, if it
+/// does not listen.
+pub fn offers(status: &RunStatus, command: &Command) -> bool {
+    let word = match command {
+        Command::Stop | Command::Terminate | Command::Watch { .. } => return true,
+        Command::Pause => "pause",
+        Command::Resume => "resume",
+        Command::Checkpoint => "checkpoint",
+        Command::Tune { .. } => "tune",
+    };
+    let said = status.trainer.as_ref().and_then(|trainer| trainer.capabilities.as_ref());
+    said.is_some_and(|words| words.iter().any(|offered| offered == word))
 }
 
 /// The configuration of a training.

@@ -1,26 +1,27 @@
 //! The detached process that starts, watches and ends one trainer.
 //!
-//! It owns `supervisor.jsonl` and `log.txt`: a heartbeat with a resource sample every
+//! It owns `supervisor.jsonl` and `log.txt`, and for foreign trainers all files: a heartbeat with a resource sample every
 //! [`HEARTBEAT`], what the trainer prints, and its exit. It verifies the lines of `control.jsonl`
 //! and hands the good ones to the trainer's standard input; a trainer that does not obey in time
 //! is ended with everything that it started. The exit is recorded last, after the
 //! trainer's output has been drained, so whoever reads the exit has everything before it.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command as ControlCommand, ControlLine, DataDir, RunDir, RunId, StoreError, SupervisorEvent,
-    SupervisorLine,
+    Command as ControlCommand, ControlLine, DataDir, DoneReason, Limits, Manifest, RunDir, RunId,
+    RunKind, StoreError, SupervisorEvent, SupervisorLine,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -28,6 +29,9 @@ use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
+use crate::foreign::{Ingest, Socket};
+use crate::lab::held;
+use crate::protocol::control_for_trainer;
 use crate::secret;
 
 /// Time between two signs of life.
@@ -49,8 +53,23 @@ const TERM_GRACE: Duration = Duration::from_secs(3);
 /// Bytes that are hashed when the trainer has ended: a second's worth.
 const HASHED_AT_EXIT: u64 = 256 * 1024 * 1024;
 
-/// Longest line of output; a longer one is kept in pieces.
+/// Longest line of output; of a longer one the rest is left out, or follows as lines of its own.
 const MAX_LOG_LINE: usize = 64 * 1024;
+
+/// Longest of the lines that explain a failure, in characters.
+const MAX_LAST_LINE: usize = 2_000;
+
+/// How large `log.txt` and `log.1.txt` may become together.
+const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Output is handed to the system in pieces of this size, or after a moment.
+const LOG_BATCH: usize = 64 * 1024;
+
+/// Room between a foreign trainer and us.
+const PIPE_BYTES: usize = 1024 * 1024;
+
+/// How far below other programs a foreign trainer stands, so that the machine stays usable.
+const NICENESS: i32 = 5;
 
 /// Supervises the next attempt of a run until its trainer has ended. A trainer that is asked to
 /// stop has `stop_grace` to save and end.
@@ -58,83 +77,266 @@ pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duratio
     let dir = data.run(id);
     let manifest = dir.manifest()?;
     let mut journal = Journal::open(&dir)?;
-    let log = Arc::new(Mutex::new(Log::open(&dir)?));
+    let log = Arc::new(Mutex::new(Log::open(&dir, MAX_LOG_BYTES)?));
+    let attempt = journal.attempt;
+    let is_foreign = manifest.kind == RunKind::External;
 
-    let mut child = Command::new(program)
+    let ingest =
+        if is_foreign { Some(Ingest::open(&dir, attempt, Arc::clone(&log))?) } else { None };
+    let (mut socket, listener) =
+        match is_foreign.then(|| Socket::listen(&dir, attempt)).transpose()? {
+            Some((socket, listener)) => (Some(socket), Some(listener)),
+            None => (None, None),
+        };
+    let mut command = match &socket {
+        Some(socket) => foreign_trainer(program, &dir, &manifest, attempt, socket.path()),
+        None => native_trainer(program, data, id, attempt),
+    };
+    // The trainer dies with the thread that starts it, so this must be the one that stays.
+    let started = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // A group of its own, so that it can be ended with everything that it started.
+        .process_group(0)
+        .spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(source) => {
+            let program = command.get_program().to_string_lossy().into_owned();
+            let error = RunError::Spawn { program, source };
+            journal.write(SupervisorEvent::Exited {
+                code: None,
+                signal: None,
+                forced: false,
+                log: vec![error.to_string()],
+                reason: None,
+                lines: None,
+            })?;
+            return Err(error);
+        }
+    };
+    let pid = child.id();
+    journal
+        .write(SupervisorEvent::Started { supervisor_pid: std::process::id(), trainer_pid: pid })?;
+
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = (stdout.expect("it is piped"), stderr.expect("it is piped"));
+    let mut readers = Vec::new();
+    let mut guard = None;
+    if let (Some(ingest), Some(socket), Some(listener)) = (&ingest, &mut socket, listener) {
+        // More room than usual, so that neither side waits for the other's turn.
+        _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE_BYTES);
+        guard = Guard::start(program, pid);
+        readers.push(ingest.read_protocol(stdout));
+        readers.push(ingest.read_log(stderr));
+        socket.serve(listener, ingest.reader());
+    } else {
+        readers.push(copy_lines(stdout, Arc::clone(&log)));
+        readers.push(copy_lines(stderr, Arc::clone(&log)));
+    }
+    let stdin = child.stdin.take().expect("it is piped");
+    let delivery = Delivery::new(data, id, attempt, stdin)?;
+    let mut watch = Watch {
+        dir: &dir,
+        journal: &mut journal,
+        delivery,
+        force: Force::new(pid, stop_grace),
+        ingest: ingest.as_ref(),
+        log: &log,
+        limits: manifest.limits,
+        started: Instant::now(),
+        reason: None,
+    };
+    let status = watch.until_exit(child)?;
+    let Watch { force, delivery, reason, .. } = watch;
+    let forced = force.finish();
+
+    if let Some(socket) = socket {
+        readers.append(&mut socket.close());
+    }
+    drain(&readers);
+    if is_foreign {
+        // Whatever it left behind has nobody to speak to any more.
+        force.end_group();
+    }
+    let mut lines = None;
+    if let Some(ingest) = ingest {
+        let asked = [delivery.stopped_at, delivery.terminated_at];
+        let was_asked = asked.iter().any(Option::is_some);
+        let done = if was_asked { DoneReason::Stopped } else { DoneReason::Completed };
+        let ended = ingest.finish(status.success().then_some(done));
+        if let Some(trouble) = ended.trouble {
+            held(&log).add(format!("not everything could be written: {trouble}").as_bytes());
+        }
+        lines = Some(ended.lines);
+    }
+    let last_lines = {
+        let mut log = held(&log);
+        log.flush();
+        log.last_lines.iter().cloned().collect()
+    };
+    // What it has made is named before its exit is recorded. Failing to is no reason to lose the
+    // exit, and what is large is left to the lab, which would take a long silence for a loss.
+    let subject = Subject::ended(&manifest, attempt, unix_now());
+    _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
+    journal.write(SupervisorEvent::Exited {
+        code: status.code(),
+        signal: status.signal(),
+        forced,
+        log: last_lines,
+        reason,
+        lines,
+    })?;
+    if let Some(guard) = guard {
+        guard.dismiss();
+    }
+    Ok(())
+}
+
+fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> Command {
+    let mut command = Command::new(program);
+    command
         .arg("worker")
         .arg("--data")
         .arg(data.path())
         .arg("--run")
         .arg(id.as_str())
         .arg("--attempt")
-        .arg(journal.attempt.to_string())
+        .arg(attempt.to_string())
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
-        .env("CARTRIDGE_ATTEMPT", journal.attempt.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        // A group of its own, so that it can be ended with everything that it started.
-        .process_group(0)
-        .spawn()
-        .map_err(|source| RunError::Spawn { program: program.display().to_string(), source })?;
-    let pid = child.id();
-    journal
-        .write(SupervisorEvent::Started { supervisor_pid: std::process::id(), trainer_pid: pid })?;
-
-    let readers = [
-        copy_lines(child.stdout.take().expect("it is piped"), Arc::clone(&log)),
-        copy_lines(child.stderr.take().expect("it is piped"), Arc::clone(&log)),
-    ];
-    let mut delivery =
-        Delivery::new(data, id, journal.attempt, child.stdin.take().expect("it is piped"))?;
-    let (status, forced) =
-        watch(child, &mut journal, &mut delivery, Force::new(pid, stop_grace), &dir)?;
-    drain(&readers);
-    let subject = Subject::ended(&manifest, journal.attempt, unix_now());
-    // What it has made is named before its exit is recorded. Failing to is no reason to lose the
-    // exit, and what is large is left to the lab, which would take a long silence for a loss.
-    _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
-    let log = lock(&log).last_lines.iter().cloned().collect();
-    journal.write(SupervisorEvent::Exited {
-        code: status.code(),
-        signal: status.signal(),
-        forced,
-        log,
-    })
+        .env("CARTRIDGE_ATTEMPT", attempt.to_string());
+    command
 }
 
-/// Beats and delivers until the trainer has ended. Returns how, and whether it had to be forced.
-fn watch(
-    mut child: Child,
-    journal: &mut Journal,
-    delivery: &mut Delivery,
-    mut force: Force,
+/// The command that starts a foreign trainer: by way of our own program, which sees to it that
+/// the trainer dies with this process.
+fn foreign_trainer(
+    program: &Path,
     dir: &RunDir,
-) -> Result<(ExitStatus, bool)> {
-    let pid = child.id();
-    let (ended, exit) = mpsc::channel();
-    thread::spawn(move || _ = ended.send(child.wait()));
-    let mut usage = Usage::new(pid);
-    // The first beat comes early, so that a short run has a sample too.
-    let mut next_beat = Instant::now() + HEARTBEAT / 5;
-    loop {
-        match exit.recv_timeout(CONTROL_POLL) {
-            Ok(Ok(status)) => return Ok((status, force.finish())),
-            Ok(Err(source)) => return Err(StoreError::io(dir.path())(source).into()),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
+    manifest: &Manifest,
+    attempt: u32,
+    socket: &Path,
+) -> Command {
+    let mut command = Command::new(program);
+    command.arg("start-trainer").arg("--supervisor").arg(std::process::id().to_string()).arg("--");
+    command.args(manifest.command.iter().flatten());
+    if let Some(cwd) = &manifest.cwd {
+        command.current_dir(cwd);
+    }
+    scrub_secrets(&mut command);
+    for (name, value) in trainer_environment(dir, manifest, attempt, socket) {
+        command.env(name, value);
+    }
+    command
+}
+
+/// What a foreign trainer is told by its environment.
+pub(crate) fn trainer_environment(
+    dir: &RunDir,
+    manifest: &Manifest,
+    attempt: u32,
+    socket: &Path,
+) -> Vec<(&'static str, OsString)> {
+    let mut environment = vec![
+        ("CARTRIDGE_RUN_ID", manifest.id.as_str().into()),
+        ("CARTRIDGE_RUN_DIR", dir.path().into()),
+        ("CARTRIDGE_ATTEMPT", attempt.to_string().into()),
+        ("CARTRIDGE_EVENTS", socket.into()),
+        ("CARTRIDGE_ENV_ID", manifest.env_id.as_str().into()),
+    ];
+    if let Some(seed) = manifest.config["seeds"]["seed_base"].as_u64() {
+        environment.push(("CARTRIDGE_SEED", seed.to_string().into()));
+    }
+    environment
+}
+
+/// Keeps what opens the lab from a program that is not ours.
+pub(crate) fn scrub_secrets(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_ours = text.starts_with("CARTRIDGE_");
+        if is_ours && ["TOKEN", "KEY", "SECRET", "PASSWORD"].iter().any(|word| text.contains(word))
+        {
+            command.env_remove(&name);
         }
-        for (line, reason) in delivery.deliver(dir, Instant::now())? {
-            journal.write(SupervisorEvent::ControlRefused { line, reason })?;
+    }
+}
+
+/// What the supervisor does while the trainer lives.
+struct Watch<'a> {
+    dir: &'a RunDir,
+    journal: &'a mut Journal,
+    delivery: Delivery,
+    force: Force,
+    ingest: Option<&'a Ingest>,
+    log: &'a Mutex<Log>,
+    limits: Limits,
+    started: Instant,
+    /// Why the supervisor ends it, unless it was asked to.
+    reason: Option<String>,
+}
+
+impl Watch<'_> {
+    /// Beats and delivers until the trainer has ended, and returns how.
+    fn until_exit(&mut self, mut child: Child) -> Result<ExitStatus> {
+        let pid = child.id();
+        let (ended, exit) = mpsc::channel();
+        thread::spawn(move || _ = ended.send(child.wait()));
+        let mut usage = Usage::new(pid);
+        // The first beat comes early, so that a short run has a sample too.
+        let mut next_beat = Instant::now() + HEARTBEAT / 5;
+        loop {
+            match exit.recv_timeout(CONTROL_POLL) {
+                Ok(Ok(status)) => return Ok(status),
+                Ok(Err(source)) => return Err(StoreError::io(self.dir.path())(source).into()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    unreachable!("the thread sends before it ends")
+                }
+            }
+            held(self.log).flush();
+            for (line, reason) in self.delivery.deliver(self.dir, self.ingest, Instant::now())? {
+                self.journal.write(SupervisorEvent::ControlRefused { line, reason })?;
+            }
+            self.keep_limits();
+            self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
+            if Instant::now() >= next_beat {
+                next_beat += HEARTBEAT;
+                if let Some(ingest) = self.ingest {
+                    ingest.is_alive();
+                }
+                let (cpu_percent, rss_bytes) = usage.sample();
+                let lines = self.ingest.map(Ingest::counts);
+                let beat = SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu: None, lines };
+                // A disk that is full for a while costs some beats, and not the training.
+                _ = self.journal.write(beat);
+            }
         }
-        force.apply(delivery.stopped_at, delivery.terminated_at);
-        if Instant::now() >= next_beat {
-            next_beat += HEARTBEAT;
-            let (cpu_percent, rss_bytes) = usage.sample();
-            // A disk that is full for a while costs some beats, and not the training.
-            _ = journal.write(SupervisorEvent::Heartbeat { cpu_percent, rss_bytes });
+    }
+
+    /// Asks a trainer to stop that has had its time or its steps.
+    fn keep_limits(&mut self) {
+        if self.reason.is_some() {
+            return;
         }
+        let Limits { max_seconds, max_steps } = self.limits;
+        let step = self.ingest.map_or(0, Ingest::step);
+        let reason = match (max_seconds, max_steps) {
+            (Some(most), _) if self.started.elapsed().as_secs_f64() >= most => {
+                format!("The time limit of {most} s is reached")
+            }
+            (_, Some(most)) if step >= most => {
+                format!("The limit of {most} steps is reached, at step {step}")
+            }
+            _ => return,
+        };
+        if let Some(ingest) = self.ingest {
+            ingest.warn(reason.clone());
+        }
+        self.delivery.stop_by_limit();
+        self.reason = Some(reason);
     }
 }
 
@@ -153,6 +355,13 @@ impl Force {
         // The trainer leads a group of its own, with the same number.
         let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
         Self { group, stop_grace, termed_at: None, is_killed: false }
+    }
+
+    /// Ends whatever is left of the group.
+    fn end_group(&self) {
+        if let Some(group) = self.group {
+            _ = kill_process_group(group, Signal::KILL);
+        }
     }
 
     fn apply(&mut self, stopped_at: Option<Instant>, terminated_at: Option<Instant>) {
@@ -208,35 +417,118 @@ impl Journal {
 }
 
 /// `log.txt`, and its last lines in memory.
-struct Log {
+///
+/// It does not grow without bound: when it is half as large as allowed, it becomes `log.1.txt`, in
+/// the place of the one before, and begins anew. What is dropped thereby is counted and said.
+#[derive(Debug)]
+pub(crate) struct Log {
+    path: PathBuf,
     file: File,
+    /// Bytes and lines in the file.
+    size: (u64, u64),
+    /// Lines in `log.1.txt`.
+    n_older: u64,
+    max_bytes: u64,
+    n_dropped: u64,
+    /// What waits to be written.
+    pending: Vec<u8>,
+    n_pending: u64,
     last_lines: VecDeque<String>,
 }
 
 impl Log {
-    fn open(dir: &RunDir) -> Result<Self> {
+    pub(crate) fn open(dir: &RunDir, max_bytes: u64) -> Result<Self> {
         let path = dir.log_path();
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(StoreError::io(&path))?;
-        Ok(Self { file, last_lines: VecDeque::new() })
+        let file = append_to(&path).map_err(StoreError::io(&path))?;
+        let bytes = file.metadata().map_err(StoreError::io(&path))?.len();
+        Ok(Self {
+            path,
+            file,
+            size: (bytes, 0),
+            n_older: 0,
+            max_bytes,
+            n_dropped: 0,
+            pending: Vec::new(),
+            n_pending: 0,
+            last_lines: VecDeque::new(),
+        })
     }
 
-    fn add(&mut self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        // The log is a convenience: a disk that is full must not end the training it describes.
-        _ = writeln!(self.file, "{text}");
+    /// Lines that are no longer in the log.
+    pub(crate) fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    /// Adds a line; a very long one is kept in part.
+    pub(crate) fn add(&mut self, line: &[u8]) {
+        let kept = &line[..line.len().min(MAX_LOG_LINE)];
+        let text = String::from_utf8_lossy(kept);
+        self.push(&text);
+        if kept.len() < line.len() {
+            self.push(&format!("[{} more bytes]", line.len() - kept.len()));
+        }
+    }
+
+    /// Adds the beginning of a line that was too long.
+    pub(crate) fn add_cut(&mut self, beginning: &[u8], length: u64) {
+        self.add(beginning);
+        self.push(&format!("[cut: the line had {length} bytes]"));
+    }
+
+    fn push(&mut self, text: &str) {
+        self.pending.extend_from_slice(text.as_bytes());
+        self.pending.push(b'\n');
+        self.n_pending += 1;
         if self.last_lines.len() == N_LAST_LINES {
             self.last_lines.pop_front();
         }
-        self.last_lines.push_back(text.into_owned());
+        self.last_lines.push_back(text.chars().take(MAX_LAST_LINE).collect());
+        if self.pending.len() >= LOG_BATCH {
+            self.flush();
+        }
+    }
+
+    /// Hands to the system what has been added.
+    pub(crate) fn flush(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        if self.size.0 + self.pending.len() as u64 > self.max_bytes / 2 {
+            self.turn();
+        }
+        // The log is a convenience: a disk that is full must not end the training it describes.
+        match self.file.write_all(&self.pending) {
+            Ok(()) => {
+                self.size.0 += self.pending.len() as u64;
+                self.size.1 += self.n_pending;
+            }
+            Err(_) => self.n_dropped += self.n_pending,
+        }
+        self.pending.clear();
+        self.n_pending = 0;
+    }
+
+    /// Begins a new file and keeps one older.
+    fn turn(&mut self) {
+        let older = self.path.with_extension("1.txt");
+        let turned = std::fs::rename(&self.path, &older).and_then(|()| append_to(&self.path));
+        let Ok(file) = turned else { return };
+        self.file = file;
+        self.n_dropped += self.n_older;
+        self.n_older = self.size.1;
+        self.size = (0, 0);
+        let said = format!(
+            "[the log goes on here; what came before is in log.1.txt, {} lines are dropped]\n",
+            self.n_dropped
+        );
+        if self.file.write_all(said.as_bytes()).is_ok() {
+            self.size.0 += said.len() as u64;
+        }
     }
 }
 
-fn lock(log: &Mutex<Log>) -> std::sync::MutexGuard<'_, Log> {
-    log.lock().unwrap_or_else(PoisonError::into_inner)
+fn append_to(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
 }
 
 fn copy_lines(output: impl Read + Send + 'static, log: Arc<Mutex<Log>>) -> JoinHandle<()> {
@@ -247,10 +539,70 @@ fn copy_lines(output: impl Read + Send + 'static, log: Arc<Mutex<Log>>) -> JoinH
             line.clear();
             match (&mut reader).take(MAX_LOG_LINE as u64).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return,
-                Ok(_) => lock(&log).add(line.strip_suffix(b"\n").unwrap_or(&line)),
+                Ok(_) => held(&log).add(line.strip_suffix(b"\n").unwrap_or(&line)),
             }
         }
     })
+}
+
+/// A process that ends the trainer's group when this one dies without a word: the parent-death
+/// signal reaches the trainer itself, and not what the trainer has started.
+struct Guard {
+    child: Child,
+}
+
+impl Guard {
+    fn start(program: &Path, group: u32) -> Option<Self> {
+        let child = Command::new(program)
+            .arg("guard")
+            .arg("--group")
+            .arg(group.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        child.ok().map(|child| Self { child })
+    }
+
+    /// The group has ended, and its number may soon be another's.
+    fn dismiss(mut self) {
+        if let Some(mut stdin) = self.child.stdin.take() {
+            _ = stdin.write_all(b"done\n");
+        }
+        _ = self.child.wait();
+    }
+}
+
+/// Waits until the supervisor says that all is done, or is gone; then ends the group.
+pub fn guard(group: i32) {
+    let mut word = String::new();
+    let said = std::io::stdin().lock().read_line(&mut word);
+    if said.is_ok() && word == "done\n" {
+        return;
+    }
+    if let Some(group) = Pid::from_raw(group) {
+        _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Becomes the trainer: dies with the supervisor, stands back for other programs, and runs
+/// `command`. It returns only when that cannot be started.
+pub fn become_trainer(supervisor: i32, command: &[String]) -> RunError {
+    // Not being allowed to step back is no reason to give up.
+    _ = rustix::process::nice(NICENESS);
+    #[cfg(target_os = "linux")]
+    {
+        _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    }
+    let program = command.first().cloned().unwrap_or_default();
+    // It may have died before it could be noticed.
+    if rustix::process::getppid().map(Pid::as_raw_pid) != Some(supervisor) {
+        let source = std::io::Error::other("the supervisor is gone");
+        return RunError::Spawn { program, source };
+    }
+    let source = Command::new(&program).args(command.iter().skip(1)).exec();
+    RunError::Spawn { program, source }
 }
 
 fn drain(readers: &[JoinHandle<()>]) {
@@ -271,7 +623,8 @@ struct Delivery {
     /// attempt is history.
     history_end: u64,
     last_look: Instant,
-    stdin: ChildStdin,
+    /// Takes what is written to the trainer, which may be slow to read.
+    stdin: Sender<Vec<u8>>,
     /// When a stop was handed over.
     stopped_at: Option<Instant>,
     /// When it was asked to end at once.
@@ -288,14 +641,19 @@ impl Delivery {
             n_lines: 0,
             history_end: std::fs::metadata(&path).map_or(0, |file| file.len()),
             last_look: Instant::now(),
-            stdin,
+            stdin: write_lines(stdin),
             stopped_at: None,
             terminated_at: None,
         })
     }
 
     /// Delivers what is new and returns what was refused: its place in the file, and why.
-    fn deliver(&mut self, dir: &RunDir, now: Instant) -> Result<Vec<(u64, String)>> {
+    fn deliver(
+        &mut self,
+        dir: &RunDir,
+        ingest: Option<&Ingest>,
+        now: Instant,
+    ) -> Result<Vec<(u64, String)>> {
         // A line that is new now may have been there since just after the last look.
         let age = now.saturating_duration_since(self.last_look);
         self.last_look = now;
@@ -315,8 +673,17 @@ impl Delivery {
                 .and_then(|control| check_age(&control, age).map(|()| control));
             match verdict {
                 Ok(control) => {
+                    let bytes = if let Some(ingest) = ingest {
+                        let command = serde_json::to_value(&control.command);
+                        let command = command.expect("a command is plain data");
+                        let by = control.by.clone();
+                        ingest.delivered(control.seq, control.command.clone(), by);
+                        control_for_trainer(control.seq, &command, &control.by).into_bytes()
+                    } else {
+                        [&line.bytes[..], b"\n"].concat()
+                    };
                     // A trainer that has just ended reads no more; its exit comes next.
-                    _ = self.stdin.write_all(&[&line.bytes[..], b"\n"].concat());
+                    _ = self.stdin.send(bytes);
                     match control.command {
                         ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
                         ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
@@ -328,17 +695,37 @@ impl Delivery {
         }
         Ok(refused)
     }
+
+    /// Asks the trainer to stop because of a limit, as a control line without a number would.
+    fn stop_by_limit(&mut self) {
+        _ = self.stdin.send(control_for_trainer(0, &"stop".into(), "limit").into_bytes());
+        _ = self.stopped_at.get_or_insert_with(Instant::now);
+    }
 }
 
-/// CPU and memory of a process, sampled.
+/// Writes to the trainer's standard input in a thread of its own: a trainer that does not read
+/// must not keep its supervisor from beating.
+fn write_lines(mut stdin: ChildStdin) -> Sender<Vec<u8>> {
+    let (sender, lines) = mpsc::channel::<Vec<u8>>();
+    thread::spawn(move || {
+        for line in lines {
+            if stdin.write_all(&line).is_err() {
+                return;
+            }
+        }
+    });
+    sender
+}
+
+/// CPU and memory of a process group, sampled.
 struct Usage {
-    pid: u32,
+    group: u32,
     last: Option<(Instant, f64)>,
 }
 
 impl Usage {
-    fn new(pid: u32) -> Self {
-        let mut usage = Self { pid, last: None };
+    fn new(group: u32) -> Self {
+        let mut usage = Self { group, last: None };
         usage.sample();
         usage
     }
@@ -346,23 +733,58 @@ impl Usage {
     /// CPU use in percent of one core since the last sample, and resident bytes.
     fn sample(&mut self) -> (Option<f64>, Option<u64>) {
         let now = Instant::now();
-        let Some((cpu_seconds, rss_bytes)) = read_usage(self.pid) else { return (None, None) };
+        let members = group_usage(self.group);
+        if members.is_empty() {
+            return (None, None);
+        }
+        let cpu_seconds: f64 = members.iter().map(|member| member.cpu_seconds).sum();
+        let rss_bytes = members.iter().map(|member| member.rss_bytes).sum();
         let percent = self.last.map(|(then, before)| {
-            100.0 * (cpu_seconds - before) / (now - then).as_secs_f64().max(1e-3)
+            // A member that has ended takes its time along unless somebody waited for it.
+            100.0 * (cpu_seconds - before).max(0.0) / (now - then).as_secs_f64().max(1e-3)
         });
         self.last = Some((now, cpu_seconds));
         (percent, Some(rss_bytes))
     }
 }
 
-/// CPU seconds so far and resident bytes, where the system tells (Linux).
-pub(crate) fn read_usage(pid: u32) -> Option<(f64, u64)> {
+/// What a process uses.
+struct ProcessUsage {
+    group: u32,
+    /// CPU seconds so far, with those of children that have ended.
+    cpu_seconds: f64,
+    rss_bytes: u64,
+}
+
+/// What the processes of a group use, where the system tells (Linux).
+fn group_usage(group: u32) -> Vec<ProcessUsage> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(process_usage)
+        .filter(|usage| usage.group == group)
+        .collect()
+}
+
+fn process_usage(pid: u32) -> Option<ProcessUsage> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in brackets, which may hold spaces.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |idx: usize| fields.get(idx)?.parse::<u64>().ok();
-    let ticks = number(11)? + number(12)?;
-    let rss_pages = number(21)?;
+    let ticks = number(11)? + number(12)? + number(13)? + number(14)?;
     let ticks_per_second = rustix::param::clock_ticks_per_second();
-    Some((ticks as f64 / ticks_per_second as f64, rss_pages * rustix::param::page_size() as u64))
+    Some(ProcessUsage {
+        group: u32::try_from(number(2)?).ok()?,
+        cpu_seconds: ticks as f64 / ticks_per_second as f64,
+        rss_bytes: number(21)? * rustix::param::page_size() as u64,
+    })
 }
+
+/// CPU seconds so far and resident bytes of one process, where the system tells (Linux).
+pub(crate) fn read_usage(pid: u32) -> Option<(f64, u64)> {
+    let usage = process_usage(pid)?;
+    Some((usage.cpu_seconds, usage.rss_bytes))
+}
+
+#[cfg(test)]
+mod tests;

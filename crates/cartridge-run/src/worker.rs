@@ -1,6 +1,6 @@
 //! The native trainer process.
 //!
-//! It alone writes the run's `events.jsonl` and `metrics.jsonl` and its checkpoints. Control
+//! It alone writes the run's `events.jsonl`, `metrics.jsonl` and `episodes/` and its checkpoints. Control
 //! lines arrive on standard input, already verified, and take effect between two updates. When
 //! standard input closes, the supervisor is gone: the worker saves what it has and ends.
 
@@ -10,13 +10,14 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cartridge_games::Actions;
 use cartridge_games::registry::make_env;
 use cartridge_learn::metric::Metric;
 use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, Episodes, Event, EventLine, MetricLine, RunDir,
-    RunId,
+    Command, ControlLine, DataDir, DoneReason, EpisodeBody, EpisodeHead, EpisodeWriter, Episodes,
+    Event, EventLine, MetricLine, RunDir, RunId,
 };
 
 use crate::checkpoint::{self, Alias};
@@ -42,7 +43,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let config = steer::config_of(&dir.manifest()?)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
-    let mut journal = Journal::open(&dir, attempt)?;
+    let mut journal = Journal::open(&dir, attempt, config.retention.shard_target_mb)?;
     let control = listen();
 
     let ppo_config = config.ppo();
@@ -99,9 +100,10 @@ impl Worker {
     fn learn(&mut self) -> Result<bool> {
         let started = Instant::now();
         let step_before = self.ppo.step();
-        let update = self.ppo.update();
+        let mut update = self.ppo.update();
         let seconds = started.elapsed().as_secs_f64();
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
+        self.journal.episodes(&mut update.episodes)?;
         let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
         let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
         let own = update.episode_metrics.iter();
@@ -312,6 +314,7 @@ struct Journal {
     attempt: u32,
     events: Appender,
     metrics: Appender,
+    episodes: EpisodeWriter,
     n_rows: u64,
     n_updates: u64,
     last_sync: Instant,
@@ -320,11 +323,12 @@ struct Journal {
 }
 
 impl Journal {
-    fn open(dir: &RunDir, attempt: u32) -> Result<Self> {
+    fn open(dir: &RunDir, attempt: u32, shard_target_mb: u32) -> Result<Self> {
         Ok(Self {
             attempt,
             events: Appender::open(dir.events_path())?,
             metrics: Appender::open(dir.metrics_path())?,
+            episodes: EpisodeWriter::open_with(dir, u64::from(shard_target_mb) << 20)?,
             n_rows: 0,
             n_updates: 0,
             last_sync: Instant::now(),
@@ -333,10 +337,18 @@ impl Journal {
         })
     }
 
-    /// Records an event, durably, with all metrics before it.
-    fn event(&mut self, event: Event) -> Result<()> {
+    /// Makes everything but events durable: the episodes first, so that no row of metrics speaks
+    /// of one that is not there.
+    fn sync(&mut self) -> Result<()> {
+        self.episodes.sync()?;
         self.metrics.sync()?;
         self.last_sync = Instant::now();
+        Ok(())
+    }
+
+    /// Records an event, durably, with all episodes and metrics before it.
+    fn event(&mut self, event: Event) -> Result<()> {
+        self.sync()?;
         print(&event.message());
         self.events.append(&EventLine { attempt: self.attempt, t: unix_now(), event })?;
         Ok(self.events.sync()?)
@@ -360,6 +372,37 @@ impl Journal {
             line += &format!("  kl {kl:.4}");
         }
         print(&format!("{line}  {fps:.0} steps/s"));
+    }
+
+    /// Records what was done in episodes, which it takes out of them; to be called before the row
+    /// of metrics that counts them.
+    fn episodes(&mut self, ends: &mut [EpisodeEnd]) -> Result<()> {
+        let t = unix_now();
+        let checkpoint_step = self.last_checkpoint.as_ref().map(|(step, _)| *step);
+        for end in ends {
+            let head = EpisodeHead {
+                episode: end.episode,
+                attempt: self.attempt,
+                lane: end.lane,
+                seed: Some(end.seed),
+                reward: end.reward,
+                length: end.length,
+                step: end.step,
+                terminated: end.terminated,
+                truncated: end.truncated,
+                checkpoint_step,
+                t,
+                foreign_id: None,
+            };
+            let body = match end.actions.take() {
+                Actions::Discrete(actions) => EpisodeBody::Discrete(actions),
+                Actions::Continuous { width, numbers } => {
+                    EpisodeBody::Continuous { width, actions: numbers }
+                }
+            };
+            self.episodes.add(&head, &body)?;
+        }
+        Ok(self.episodes.flush()?)
     }
 
     /// Records a row of metrics and the episodes that ended.
@@ -390,11 +433,7 @@ impl Journal {
             episodes,
         };
         self.metrics.append(&line)?;
-        if self.last_sync.elapsed() >= GROUP_COMMIT {
-            self.last_sync = Instant::now();
-            self.metrics.sync()?;
-        }
-        Ok(())
+        if self.last_sync.elapsed() >= GROUP_COMMIT { self.sync() } else { Ok(()) }
     }
 }
 

@@ -131,7 +131,8 @@ pub struct RunFilter {
 impl RunFilter {
     /// The runs that lists show unless others are asked for: all but the games of people.
     pub fn listed() -> Self {
-        Self { kinds: vec![RunKind::Train, RunKind::Eval], ..Self::default() }
+        let kinds = vec![RunKind::Train, RunKind::Eval, RunKind::External];
+        Self { kinds, ..Self::default() }
     }
 }
 

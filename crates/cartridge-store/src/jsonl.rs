@@ -75,6 +75,19 @@ impl Appender {
         self.file.write_all(&self.buffer).map_err(StoreError::io(&self.path))
     }
 
+    /// Appends whole lines, each with its newline, in one write. When that fails the file keeps
+    /// none of them, so that they can be tried again.
+    pub fn append_lines(&mut self, lines: &[u8]) -> Result<()> {
+        assert!(lines.last().is_none_or(|&byte| byte == b'\n'), "lines are whole");
+        let length = self.file.metadata().map_err(StoreError::io(&self.path))?.len();
+        self.file.write_all(lines).map_err(|error| {
+            // Making a file shorter needs no room. Should it fail too, the next to open it cuts
+            // the half line off.
+            _ = self.file.set_len(length);
+            StoreError::io(&self.path)(error)
+        })
+    }
+
     /// Makes everything appended so far durable.
     pub fn sync(&mut self) -> Result<()> {
         self.file.sync_data().map_err(StoreError::io(&self.path))

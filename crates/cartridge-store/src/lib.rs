@@ -10,6 +10,7 @@
 //! * [`follow`]: what is new in a run's files since the last look.
 //! * [`artifacts`]: what a run has made, listed by id in `artifacts.json`.
 //! * [`beneath`]: files below a folder, and never outside it.
+//! * [`episodes`]: every episode of a run, in compressed segments.
 //! * [`index`]: the SQLite index and the feed; the only place with SQL.
 //!
 //! **Invariants:** files are the truth and are only appended to (or written beside and renamed);
@@ -19,6 +20,7 @@
 pub mod artifacts;
 pub mod beneath;
 pub mod data_dir;
+pub mod episodes;
 pub mod error;
 pub mod follow;
 pub mod index;
@@ -29,13 +31,14 @@ pub mod status;
 
 pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
+pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
-    GameRecord, Level, Manifest, MatchResult, MetricLine, Played, Pruned, RunKind, SupervisorEvent,
-    SupervisorLine,
+    GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played,
+    Pruned, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

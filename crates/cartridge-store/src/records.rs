@@ -3,14 +3,15 @@
 //! | file | line | writer |
 //! |---|---|---|
 //! | `run.json` | [`Manifest`] (the whole file) | whoever makes the run |
-//! | `events.jsonl` | [`EventLine`] | the worker |
-//! | `metrics.jsonl` | [`MetricLine`] | the worker |
+//! | `events.jsonl` | [`EventLine`] | the worker; for foreign trainers the supervisor |
+//! | `metrics.jsonl` | [`MetricLine`] | the worker; for foreign trainers the supervisor |
 //! | `supervisor.jsonl` | [`SupervisorLine`] | the supervisor |
 //! | `control.jsonl` | [`ControlLine`] | the lab |
 //!
 //! Times are Unix seconds. JSON has no NaN: a number that is not finite is `null`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +38,34 @@ pub struct Manifest {
     pub created_at: f64,
     /// Version of the product that made it.
     pub cartridge_version: String,
+    /// What a foreign trainer is started with: its program and arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// The folder in which a foreign trainer is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// When its supervisor ends it.
+    #[serde(default, skip_serializing_if = "Limits::is_none")]
+    pub limits: Limits,
+}
+
+/// When a supervisor ends its trainer, whatever the trainer would do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// After so many seconds of an attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<f64>,
+    /// After so many environment steps of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+}
+
+impl Limits {
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Manifest {
@@ -54,6 +83,8 @@ pub enum RunKind {
     Eval,
     /// A person plays.
     Human,
+    /// A program that is not ours trains an agent.
+    External,
 }
 
 impl RunKind {
@@ -63,6 +94,7 @@ impl RunKind {
             Self::Train => "train",
             Self::Eval => "eval",
             Self::Human => "human",
+            Self::External => "external",
         }
     }
 }
@@ -92,8 +124,15 @@ pub enum Event {
     },
     /// The first update begins.
     TrainingStarted {
-        /// Environment steps to train for.
+        /// Environment steps to train for; 0 where a foreign trainer has not said.
         total_timesteps: u64,
+    },
+    /// A foreign trainer said what it trains, and how.
+    Configured(TrainerConfig),
+    /// A foreign trainer named files or addresses of its own.
+    ArtifactsNamed {
+        /// Path or address of each, by what it is.
+        artifacts: BTreeMap<String, String>,
     },
     /// A checkpoint is on disk.
     CheckpointSaved {
@@ -101,7 +140,8 @@ pub enum Event {
         step: u64,
         /// Folder below `checkpoints/`.
         name: String,
-        /// Hash of the weights.
+        /// Hash of the weights; empty where a foreign trainer gave none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         weights_sha256: String,
     },
     /// The policy is being measured.
@@ -259,6 +299,29 @@ pub struct Pruned {
     pub reason: String,
 }
 
+/// What a foreign trainer says of itself in its `config` line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainerConfig {
+    /// The algorithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algo: Option<String>,
+    /// Id of the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_id: Option<String>,
+    /// The number that decides the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Environment steps to train for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_timesteps: Option<u64>,
+    /// The commands that it obeys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Vec<String>>,
+    /// Everything else that it was started with.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub args: Value,
+}
+
 /// A stretch of an episode that a person plays, and how the episode stands after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Played {
@@ -320,6 +383,20 @@ impl Event {
         match self {
             Self::EnvironmentInitialized { env_id, n_envs } => {
                 format!("{env_id} ready, {n_envs} side by side")
+            }
+            Self::TrainingStarted { total_timesteps: 0 } => "Training started".to_owned(),
+            Self::Configured(TrainerConfig { algo, env_id, .. }) => {
+                let said = [algo.as_deref(), env_id.as_deref()];
+                let said: Vec<&str> = said.into_iter().flatten().collect();
+                if said.is_empty() {
+                    "Configured".to_owned()
+                } else {
+                    format!("Configured: {}", said.join(" on "))
+                }
+            }
+            Self::ArtifactsNamed { artifacts } => {
+                let names: Vec<&str> = artifacts.keys().map(String::as_str).collect();
+                format!("Artifacts: {}", names.join(", "))
             }
             Self::TrainingStarted { total_timesteps } => {
                 format!("Training started: {} steps", grouped(*total_timesteps))
@@ -598,6 +675,12 @@ pub enum SupervisorEvent {
         cpu_percent: Option<f64>,
         /// Memory of the trainer.
         rss_bytes: Option<u64>,
+        /// GPU use and memory, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gpu: Option<GpuSample>,
+        /// The lines of a foreign trainer so far.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lines: Option<LineCounts>,
     },
     /// A control line was not delivered.
     ControlRefused {
@@ -617,7 +700,56 @@ pub enum SupervisorEvent {
         forced: bool,
         /// The last lines that it printed.
         log: Vec<String>,
+        /// Why the supervisor ended it, unless it was asked to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// All lines of a foreign trainer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lines: Option<LineCounts>,
     },
+}
+
+/// What a trainer's processes use of the GPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuSample {
+    /// Use of the busiest GPU that it works on, in percent.
+    pub percent: f64,
+    /// Memory of its processes on all GPUs.
+    pub memory_bytes: u64,
+}
+
+/// How many lines a foreign trainer wrote, each counted in exactly one class: typed, log, wrong,
+/// unknown or cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LineCounts {
+    /// Lines of the protocol.
+    pub typed: u64,
+    /// Lines that are none.
+    pub log: u64,
+    /// Lines of a known type that cannot be used.
+    pub wrong: u64,
+    /// JSON objects of a type that the protocol does not have.
+    pub unknown: u64,
+    /// Lines that were too long.
+    pub cut: u64,
+    /// Numbers that are not finite, in lines of any class.
+    pub nonfinite: u64,
+    /// Lines of the log that have been dropped to keep it small.
+    pub log_dropped: u64,
+    /// The typed ones, by type.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_type: BTreeMap<String, u64>,
+    /// Why lines were wrong, and how many each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl LineCounts {
+    /// All lines.
+    pub fn total(&self) -> u64 {
+        self.typed + self.log + self.wrong + self.unknown + self.cut
+    }
 }
 
 /// A line of `control.jsonl`: signed, numbered and chained to the line before.

@@ -187,6 +187,11 @@ impl RunDir {
         self.path.join("log.txt")
     }
 
+    /// `episodes/`: what was done in every episode.
+    pub fn episodes_path(&self) -> PathBuf {
+        self.path.join("episodes")
+    }
+
     /// `checkpoints/`.
     pub fn checkpoints_path(&self) -> PathBuf {
         self.path.join("checkpoints")

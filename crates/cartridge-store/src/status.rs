@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{
-    ControlLine, DoneReason, Evaluation, Event, EventLine, MatchResult, MetricLine,
-    SupervisorEvent, SupervisorLine,
+    ControlLine, DoneReason, Evaluation, Event, EventLine, GpuSample, LineCounts, MatchResult,
+    MetricLine, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 
 /// Where a run is in its life.
@@ -129,6 +129,14 @@ pub struct RunStatus {
     pub cpu_percent: Option<f64>,
     /// Memory of the trainer.
     pub rss_bytes: Option<u64>,
+    /// What the trainer uses of the GPUs.
+    pub gpu: Option<GpuSample>,
+    /// The lines of a foreign trainer so far.
+    pub lines: Option<LineCounts>,
+    /// What a foreign trainer said of itself.
+    pub trainer: Option<TrainerConfig>,
+    /// Why its supervisor ended it, unless it was asked to.
+    pub end_reason: Option<String>,
     /// When the trainer started.
     pub started_at: Option<f64>,
     /// When it ended.
@@ -179,6 +187,7 @@ impl RunStatus {
         if attempt > self.facts.attempt {
             self.facts = Facts { attempt, ..Facts::default() };
             self.ended_at = None;
+            self.end_reason = None;
         }
         (attempt == self.facts.attempt).then_some(&mut self.facts)
     }
@@ -242,7 +251,7 @@ impl RunStatus {
         match &line.event {
             Event::CheckpointSaved { step, weights_sha256, .. } => {
                 self.checkpoint_step = Some(*step);
-                self.weights_sha256 = Some(weights_sha256.clone());
+                self.weights_sha256 = Some(weights_sha256.clone()).filter(|hash| !hash.is_empty());
             }
             Event::GamePlayed(record) => {
                 self.episodes = self.episodes.max(u64::from(record.game));
@@ -255,6 +264,7 @@ impl RunStatus {
                 }
                 self.latest_eval = Some(evaluation.clone());
             }
+            Event::Configured(config) => self.trainer = Some(config.clone()),
             Event::Restored { checkpoint, step, episode, .. } => {
                 self.step = *step;
                 self.episodes = *episode;
@@ -270,6 +280,7 @@ impl RunStatus {
             | Event::EvaluationStarted { .. }
             | Event::MatchStarted { .. }
             | Event::EnvironmentInitialized { .. }
+            | Event::ArtifactsNamed { .. }
             | Event::ControlAck { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
@@ -319,17 +330,23 @@ impl RunStatus {
                 self.started_at = Some(line.t);
                 self.facts(line.attempt);
             }
-            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes } => {
+            SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu, lines } => {
                 self.cpu_percent = *cpu_percent;
                 self.rss_bytes = *rss_bytes;
+                self.gpu = *gpu;
+                self.lines.clone_from(lines);
             }
             SupervisorEvent::ControlRefused { line, .. } => _ = self.refused.insert(*line),
-            SupervisorEvent::Exited { code, signal, forced, log } => {
+            SupervisorEvent::Exited { code, signal, forced, log, reason, lines } => {
                 let log = log.clone();
                 let exit = Exit { code: *code, signal: *signal, forced: *forced, log };
                 if let Some(facts) = self.facts(line.attempt) {
                     facts.exit = Some(exit);
                     self.ended_at = Some(line.t);
+                    self.end_reason.clone_from(reason);
+                    if lines.is_some() {
+                        self.lines.clone_from(lines);
+                    }
                 }
             }
         }

@@ -26,6 +26,7 @@ struct Cli {
 enum Command {
     Up(cmd::up::Args),
     Train(cmd::train::Args),
+    Exec(cmd::exec::Args),
     Eval(cmd::eval::Args),
     Par(cmd::par::Args),
     Bench(cmd::bench::Args),
@@ -48,16 +49,21 @@ enum Command {
     Checkpoint(cmd::control::Args),
     Tune(cmd::control::TuneArgs),
     Reindex(cmd::reindex::Args),
+    Gc(cmd::gc::Args),
     Fsck(cmd::fsck::Args),
+    Protocol(cmd::protocol::Args),
     Url(cmd::url::Args),
     Supervise(cmd::supervise::Args),
     Worker(cmd::worker::Args),
+    StartTrainer(cmd::start_trainer::Args),
+    Guard(cmd::guard::Args),
 }
 
 fn main() -> Exit {
     let outcome = match Cli::parse().command {
         Command::Up(args) => cmd::up::run(&args),
         Command::Train(args) => cmd::train::run(&args),
+        Command::Exec(args) => cmd::exec::run(&args),
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Par(args) => cmd::par::run(&args),
         Command::Bench(args) => cmd::bench::run(&args),
@@ -75,10 +81,14 @@ fn main() -> Exit {
         Command::Checkpoint(args) => cmd::control::run(&args, Ask::Checkpoint),
         Command::Tune(args) => cmd::control::tune(&args),
         Command::Reindex(args) => cmd::reindex::run(&args),
+        Command::Gc(args) => cmd::gc::run(&args),
         Command::Fsck(args) => cmd::fsck::run(&args),
+        Command::Protocol(args) => cmd::protocol::run(&args),
         Command::Url(args) => cmd::url::run(&args),
         Command::Supervise(args) => cmd::supervise::run(&args),
         Command::Worker(args) => cmd::worker::run(&args),
+        Command::StartTrainer(args) => cmd::start_trainer::run(&args),
+        Command::Guard(args) => cmd::guard::run(&args),
     };
     outcome.unwrap_or_else(|error| exit::report(&error))
 }

@@ -318,3 +318,39 @@ fn a_removal_that_a_crash_cut_short_is_done_again_and_told_once() {
     assert_eq!(fixture.events().len(), n_events);
     assert!(fixture.list().untold.is_empty());
 }
+
+#[test]
+fn what_a_trainer_names_is_its_own_and_never_outside_its_folders() {
+    let fixture = Fixture::new().at_work_in();
+    let work = fixture.folder.path().join("work").canonicalize().unwrap();
+    fixture
+        .write_work("videos/CartPole__1/0.mp4", b"film")
+        .write_work("out/tb/events.out.tfevents.1", b"tb")
+        .write_work("models/final.zip", b"zip");
+    fs::write(fixture.folder.path().join("secret.mp4"), b"secret").unwrap();
+    symlink("../secret.mp4", work.join("link.mp4")).unwrap();
+    let mut events = Appender::open(fixture.dir.events_path()).unwrap();
+    for named in [
+        json!({ "video": "videos/CartPole__1/0.mp4", "wandb_url": "https://wandb.ai/x/y/runs/z" }),
+        json!({ "tensorboard": work.join("out/tb/"), "model": "models/final.zip" }),
+        json!({ "video": "../secret.mp4", "a": "/etc/passwd", "b": "link.mp4", "c": "/", "d": "" }),
+        json!({ "e": fixture.dir.manifest_path(), "f": "..", "g": "https://example.com/x" }),
+    ] {
+        let line = json!({
+            "attempt": 1, "t": 1.0, "type": "artifacts_named", "artifacts": named,
+        });
+        events.append(&line).unwrap();
+    }
+    drop(events);
+    check(
+        &fixture,
+        &[
+            ("video", "videos/CartPole__1/0.mp4"),
+            ("tensorboard", "out/tb"),
+            ("other", "models/final.zip"),
+        ],
+    );
+    let list = fixture.list();
+    assert!(list.artifacts.iter().all(|artifact| !artifact.shared));
+    assert_eq!(list.wandb_url.as_deref(), Some("https://wandb.ai/x/y/runs/z"));
+}

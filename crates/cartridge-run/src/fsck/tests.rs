@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use cartridge_learn::policy::Policy;
-use cartridge_store::{ArtifactId, SupervisorEvent};
+use cartridge_store::{ArtifactId, EpisodeBody, EpisodeHead, SupervisorEvent};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -42,8 +42,14 @@ impl Fixture {
             "metrics.jsonl",
             b"{\"attempt\":1,\"row\":1,\"t\":1.0,\"step\":1,\"values\":{\"a\":1.0}}\n",
         );
-        let event =
-            SupervisorEvent::Exited { code: Some(0), signal: None, forced: false, log: Vec::new() };
+        let event = SupervisorEvent::Exited {
+            code: Some(0),
+            signal: None,
+            forced: false,
+            log: Vec::new(),
+            reason: None,
+            lines: None,
+        };
         let mut supervisor = Appender::open(fixture.dir.supervisor_path()).unwrap();
         supervisor.append(&SupervisorLine { attempt: 1, t: 2.0, event }).unwrap();
         drop(supervisor);
@@ -197,6 +203,53 @@ fn a_damaged_checkpoint_is_set_aside() {
         let path = fixture.path("checkpoints/step_000000200/weights.safetensors");
         fs::remove_file(path).unwrap();
     });
+}
+
+#[test]
+fn a_torn_segment_is_cut_and_a_damaged_one_is_said() {
+    let head = |episode| EpisodeHead {
+        episode,
+        attempt: 1,
+        lane: 0,
+        seed: Some(episode),
+        reward: 1.0,
+        length: 50,
+        step: 50 * episode,
+        terminated: true,
+        truncated: false,
+        checkpoint_step: None,
+        t: 1.0,
+        foreign_id: None,
+    };
+    let fixture = Fixture::new();
+    let mut writer = EpisodeWriter::open(&fixture.dir).unwrap();
+    for episode in 1..=20 {
+        writer.add(&head(episode), &EpisodeBody::Discrete(vec![1; 50])).unwrap();
+    }
+    writer.sync().unwrap();
+    drop(writer);
+    assert!(!fixture.check(true).is_bad());
+    assert_eq!(fixture.check(false).findings, []);
+    let folder = fixture.path("episodes");
+    let mut segments: Vec<PathBuf> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    segments.retain(|path| fs::metadata(path).unwrap().len() > 100);
+    let whole = fs::read(&segments[0]).unwrap();
+    // Half a block at the end.
+    let torn = [&whole[..], &whole[whole.len() / 2..whole.len() - 3]].concat();
+    fs::write(&segments[0], torn).unwrap();
+    let report = fixture.check(false);
+    assert!(report.findings.iter().any(|f| f.fault == Fault::DamagedEpisodes), "{report:?}");
+    fixture.check(true);
+    assert_eq!(fixture.check(false).findings, []);
+    // A flipped bit in the middle cannot be mended, and says so.
+    let mut flipped = whole;
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 1;
+    fs::write(&segments[0], flipped).unwrap();
+    let report = fixture.check(true);
+    let found = report.findings.iter().find(|f| f.fault == Fault::DamagedEpisodes).unwrap();
+    assert!(!found.repaired && found.hint.contains("backup"), "{found:?}");
 }
 
 #[test]

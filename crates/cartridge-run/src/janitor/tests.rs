@@ -24,8 +24,14 @@ fn lab() -> (TempDir, Lab, RunId) {
     for n in 0..5 {
         fs::write(dir.path().join(format!("videos/a/{n}.mp4")), [n; 100]).unwrap();
     }
-    let event =
-        SupervisorEvent::Exited { code: Some(0), signal: None, forced: false, log: Vec::new() };
+    let event = SupervisorEvent::Exited {
+        code: Some(0),
+        signal: None,
+        forced: false,
+        log: Vec::new(),
+        reason: None,
+        lines: None,
+    };
     let mut supervisor = Appender::open(dir.supervisor_path()).unwrap();
     supervisor.append(&SupervisorLine { attempt: 1, t: 2.0, event }).unwrap();
     drop(supervisor);

@@ -24,6 +24,9 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         config: json!({ "env": {} }),
         created_at: 1.0,
         cartridge_version: "0.0.0".to_owned(),
+        command: None,
+        cwd: None,
+        limits: Default::default(),
     })
     .unwrap();
     (dir, manifest.id)

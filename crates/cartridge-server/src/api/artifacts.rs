@@ -15,10 +15,10 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use cartridge_run::archive;
 use cartridge_run::lab::ArtifactContent;
 use cartridge_run::store::{self, ArtifactId};
-use serde::Serialize;
+use cartridge_run::{Lab, archive, janitor, retention};
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
@@ -28,7 +28,190 @@ use utoipa_axum::routes;
 use crate::AppState;
 use crate::api::runs::parse_id;
 use crate::error::{ApiError, Problem};
-use crate::extract::Path;
+use crate::extract::{Body, Path};
+
+/// How much room things take.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Storage {
+    /// Bytes of everything that the lab keeps.
+    pub total_bytes: u64,
+    /// Bytes that are free on the disk.
+    pub free_bytes: u64,
+    /// Bytes of the disk.
+    pub disk_bytes: u64,
+    /// What runs have made, by kind.
+    pub kinds: Vec<Kept>,
+    /// The lab's own records of runs: events, metrics, heartbeats.
+    pub records_bytes: u64,
+    /// The index.
+    pub index_bytes: u64,
+    /// Runs in the trash.
+    pub trash_bytes: u64,
+    /// Runs that were counted.
+    pub runs: u64,
+    /// The knobs, as `lab.json` in the data folder has them.
+    pub limits: Limits,
+}
+
+/// What is kept; none means no limit.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RetentionLimits)]
+pub struct Limits {
+    /// Newest videos of each run that does not say itself.
+    #[schema(required)]
+    pub keep_videos: Option<u32>,
+    /// Newest checkpoints of each run that does not say itself.
+    #[schema(required)]
+    pub keep_checkpoints: Option<u32>,
+    /// Newest TensorBoard folders in all.
+    #[schema(required)]
+    pub keep_tensorboard_runs: Option<u32>,
+    /// Newest runs of each environment.
+    #[schema(required)]
+    pub keep_runs_per_environment: Option<u32>,
+    /// Newest runs of each algorithm in each environment.
+    #[schema(required)]
+    pub keep_runs_per_agent: Option<u32>,
+    /// Bytes of everything that runs have made.
+    #[schema(required)]
+    pub max_bytes: Option<u64>,
+}
+
+impl From<retention::Limits> for Limits {
+    fn from(limits: retention::Limits) -> Self {
+        Self {
+            keep_videos: limits.keep_videos,
+            keep_checkpoints: limits.keep_checkpoints,
+            keep_tensorboard_runs: limits.keep_tensorboard_runs,
+            keep_runs_per_environment: limits.keep_runs_per_environment,
+            keep_runs_per_agent: limits.keep_runs_per_agent,
+            max_bytes: limits.max_bytes,
+        }
+    }
+}
+
+impl From<janitor::Storage> for Storage {
+    fn from(storage: janitor::Storage) -> Self {
+        let kinds = store::ArtifactKind::ALL.into_iter().filter_map(|kind| {
+            let there = storage.kinds.get(&kind).copied().unwrap_or_default();
+            let removed = storage.removed.get(&kind).copied().unwrap_or_default();
+            Kept::new(kind, there.count, there.count + removed.count, there.size_bytes)
+        });
+        Self {
+            kinds: kinds.collect(),
+            total_bytes: storage.total_bytes,
+            free_bytes: storage.free_bytes,
+            disk_bytes: storage.disk_bytes,
+            records_bytes: storage.records_bytes,
+            index_bytes: storage.index_bytes,
+            trash_bytes: storage.trash_bytes,
+            runs: storage.n_runs,
+            limits: storage.limits.into(),
+        }
+    }
+}
+
+/// Show how much room things take, and the knobs that say what is kept.
+#[utoipa::path(
+    get,
+    path = "/api/storage",
+    tag = "lab",
+    responses(
+        (status = 200, body = Storage),
+        (status = 401, body = Problem),
+        (status = 422, body = Problem),
+    ),
+)]
+async fn show_storage(State(state): State<AppState>) -> Result<Json<Storage>, ApiError> {
+    Ok(Json(state.ask(Lab::storage).await?.into()))
+}
+
+/// Whether to remove, or only to say what would be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct TidyUp {
+    /// Only say what would go.
+    #[serde(default)]
+    #[schema(required = false)]
+    dry_run: bool,
+}
+
+/// What has gone, or would.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Tidied {
+    /// Whether nothing was removed.
+    pub dry_run: bool,
+    /// Artifacts that go.
+    pub artifacts: Vec<Going>,
+    /// Runs that go to the trash.
+    pub runs: Vec<GoingRun>,
+    /// Bytes that are freed at once.
+    pub freed_bytes: u64,
+    /// Bytes beyond `max_bytes` that nothing could be found for.
+    pub over_bytes: u64,
+    /// What could not be removed, in sentences.
+    pub failed: Vec<String>,
+}
+
+/// An artifact that goes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Going {
+    /// The run.
+    pub run_id: String,
+    /// The artifact.
+    pub artifact: Artifact,
+    /// Why.
+    pub reason: String,
+}
+
+/// A run that goes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GoingRun {
+    /// The run.
+    pub run_id: String,
+    /// Bytes of what it has made.
+    pub size_bytes: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// Remove what is not to be kept now, or say what would go. The lab does the same once a minute.
+#[utoipa::path(
+    post,
+    path = "/api/retention/run",
+    tag = "lab",
+    request_body = TidyUp,
+    responses(
+        (status = 200, body = Tidied),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 422, body = Problem),
+    ),
+)]
+async fn tidy_up(
+    State(state): State<AppState>,
+    Body(TidyUp { dry_run }): Body<TidyUp>,
+) -> Result<Json<Tidied>, ApiError> {
+    let outcome = state.ask(move |lab| lab.tidy(dry_run)).await?;
+    let going = outcome.plan.artifacts.into_iter().map(|doomed| Going {
+        run_id: doomed.run_id.to_string(),
+        artifact: doomed.artifact.into(),
+        reason: doomed.reason,
+    });
+    let runs = outcome.plan.runs.into_iter().map(|doomed| GoingRun {
+        run_id: doomed.run_id.to_string(),
+        size_bytes: doomed.size_bytes,
+        reason: doomed.reason,
+    });
+    Ok(Json(Tidied {
+        dry_run,
+        artifacts: going.collect(),
+        runs: runs.collect(),
+        freed_bytes: outcome.plan.freed_bytes,
+        over_bytes: outcome.plan.over_bytes,
+        failed: outcome.failed.into_iter().map(|(id, error)| format!("{id}: {error}")).collect(),
+    }))
+}
 
 /// What an artifact is.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
@@ -128,6 +311,14 @@ pub struct Kept {
     pub text: String,
 }
 
+impl Kept {
+    /// Nothing where there has never been one.
+    fn new(kind: store::ArtifactKind, kept: u64, total: u64, size_bytes: u64) -> Option<Self> {
+        let text = format!("{kept} of {total} kept");
+        (total > 0).then(|| Self { kind: kind.into(), kept, total, size_bytes, text })
+    }
+}
+
 /// What a run has made.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Artifacts {
@@ -149,13 +340,7 @@ impl From<store::ArtifactList> for Artifacts {
         let bytes = list.bytes();
         let kept = store::ArtifactKind::ALL.into_iter().filter_map(|kind| {
             let (kept, total) = list.kept(kind);
-            (total > 0).then(|| Kept {
-                kind: kind.into(),
-                kept,
-                total,
-                size_bytes: bytes.get(&kind).copied().unwrap_or(0),
-                text: format!("{kept} of {total} kept"),
-            })
+            Kept::new(kind, kept, total, bytes.get(&kind).copied().unwrap_or(0))
         });
         Self {
             kept: kept.collect(),
@@ -390,7 +575,11 @@ fn stream(
 
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list_artifacts)).routes(routes!(get_artifact))
+    OpenApiRouter::new()
+        .routes(routes!(list_artifacts))
+        .routes(routes!(get_artifact))
+        .routes(routes!(show_storage))
+        .routes(routes!(tidy_up))
 }
 
 #[cfg(test)]

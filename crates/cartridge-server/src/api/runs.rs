@@ -11,7 +11,7 @@ use cartridge_run::lab::{self, RunView};
 use cartridge_run::opponent::Opponent;
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, RunId, RunState as Stored};
-use cartridge_run::{Algorithm, RunError};
+use cartridge_run::{Algorithm, RunError, steer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -96,6 +96,15 @@ pub struct Run {
     /// Memory of the trainer.
     #[schema(required)]
     pub rss_bytes: Option<u64>,
+    /// What it uses of the GPUs, where there is one.
+    #[schema(required)]
+    pub gpu: Option<GpuSample>,
+    /// The lines of a foreign trainer so far.
+    #[schema(required)]
+    pub lines: Option<LineCounts>,
+    /// Why its supervisor ended it, unless it was asked to.
+    #[schema(required)]
+    pub end_reason: Option<String>,
     /// When it was made (RFC 3339).
     pub created_at: String,
     /// When its trainer started.
@@ -121,6 +130,57 @@ pub enum RunKind {
     Eval,
     /// A person plays.
     Human,
+    /// A program that is not ours trains an agent.
+    External,
+}
+
+/// How many lines a foreign trainer wrote, each in exactly one class.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct LineCounts {
+    /// Lines of the protocol.
+    pub typed: u64,
+    /// Lines that are none, kept in the log.
+    pub log: u64,
+    /// Lines of a known type that could not be used.
+    pub wrong: u64,
+    /// JSON objects of a type that the protocol does not have.
+    pub unknown: u64,
+    /// Lines that were too long.
+    pub cut: u64,
+    /// Numbers that were not finite.
+    pub nonfinite: u64,
+    /// Lines of the log that were dropped to keep it small.
+    pub log_dropped: u64,
+    /// The lines of the protocol, by type.
+    pub by_type: BTreeMap<String, u64>,
+    /// Why lines were wrong, and how many each.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl From<store::LineCounts> for LineCounts {
+    fn from(counts: store::LineCounts) -> Self {
+        let store::LineCounts {
+            typed,
+            log,
+            wrong,
+            unknown,
+            cut,
+            nonfinite,
+            log_dropped,
+            by_type,
+            reasons,
+        } = counts;
+        Self { typed, log, wrong, unknown, cut, nonfinite, log_dropped, by_type, reasons }
+    }
+}
+
+/// What a trainer's processes use of the GPUs.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct GpuSample {
+    /// Use of the busiest GPU that it works on, in percent.
+    pub percent: f64,
+    /// Memory of its processes on all GPUs.
+    pub memory_bytes: u64,
 }
 
 /// Where a run is in its life.
@@ -190,6 +250,21 @@ pub enum Capability {
 }
 
 /// What can be asked of a training in `state`.
+impl Capability {
+    /// Whether a foreign trainer can do it.
+    fn is_offered(self, status: &store::RunStatus) -> bool {
+        use store::Command;
+        let command = match self {
+            Self::Stop | Self::Terminate => return true,
+            Self::Pause => Command::Pause,
+            Self::Resume => Command::Resume,
+            Self::Checkpoint => Command::Checkpoint,
+            Self::Tune => Command::Tune { path: String::new(), value: 0.0 },
+        };
+        steer::offers(status, &command)
+    }
+}
+
 fn capabilities(state: Stored) -> Vec<Capability> {
     use Capability::{Checkpoint, Pause, Resume, Stop, Terminate, Tune};
     match state {
@@ -275,7 +350,12 @@ impl From<RunView> for Run {
         let RunView { run: store::index::IndexedRun { manifest, status }, health, heartbeat_age } =
             view;
         let state = status.state();
-        let total_timesteps = manifest.config["trainer"]["total_timesteps"].as_u64().unwrap_or(0);
+        // A foreign trainer may have said how much it will do.
+        let said = status.trainer.as_ref();
+        let total_timesteps = manifest.config["trainer"]["total_timesteps"]
+            .as_u64()
+            .or_else(|| said?.total_timesteps)
+            .unwrap_or(0);
         let total_episodes = ["games", "episodes"]
             .iter()
             .find_map(|key| manifest.config[*key].as_u64())
@@ -287,7 +367,9 @@ impl From<RunView> for Run {
             _ if total_episodes.is_some() => {
                 (status.episodes as f64 / total_episodes.unwrap_or(0).max(1) as f64).min(1.0)
             }
-            _ => (status.step as f64 / total_timesteps.max(1) as f64).min(1.0),
+            // Nobody knows how far it will go.
+            _ if total_timesteps == 0 => 0.0,
+            _ => (status.step as f64 / total_timesteps as f64).min(1.0),
         };
         Self {
             id: manifest.id.to_string(),
@@ -295,6 +377,7 @@ impl From<RunView> for Run {
                 store::RunKind::Train => RunKind::Train,
                 store::RunKind::Eval => RunKind::Eval,
                 store::RunKind::Human => RunKind::Human,
+                store::RunKind::External => RunKind::External,
             },
             name: manifest.name,
             env_name: name_of(&manifest.env_id),
@@ -304,10 +387,15 @@ impl From<RunView> for Run {
             of_run: manifest.config["run"].as_str().map(str::to_owned),
             total_episodes,
             env_id: manifest.env_id,
-            algorithm: manifest.config["algo"].as_str().unwrap_or_default().to_owned(),
+            algorithm: manifest.config["algo"]
+                .as_str()
+                .or_else(|| said?.algo.as_deref())
+                .unwrap_or_default()
+                .to_owned(),
             seed: [&manifest.config["seeds"]["seed_base"], &manifest.config["seed"]]
                 .into_iter()
                 .find_map(Value::as_u64)
+                .or_else(|| said?.seed)
                 .unwrap_or(0),
             state: match state {
                 Stored::Queued => RunState::Queued,
@@ -337,7 +425,7 @@ impl From<RunView> for Run {
             steps_per_sec: status.steps_per_sec,
             eta_seconds: status
                 .steps_per_sec
-                .filter(|pace| is_stepping && *pace > 0.0)
+                .filter(|pace| is_stepping && *pace > 0.0 && total_timesteps > 0)
                 .map(|pace| left / pace),
             episodes: status.episodes,
             mean_reward: status.mean_reward,
@@ -348,6 +436,12 @@ impl From<RunView> for Run {
             checkpoint_step: status.checkpoint_step,
             cpu_percent: status.cpu_percent,
             rss_bytes: status.rss_bytes,
+            gpu: status.gpu.map(|store::GpuSample { percent, memory_bytes }| GpuSample {
+                percent,
+                memory_bytes,
+            }),
+            lines: status.lines.clone().map(Into::into),
+            end_reason: status.end_reason.clone(),
             created_at: rfc3339(manifest.created_at),
             started_at: status.started_at.map(rfc3339),
             ended_at: status.ended_at.map(rfc3339),
@@ -356,6 +450,10 @@ impl From<RunView> for Run {
             }),
             capabilities: match manifest.kind {
                 store::RunKind::Train => capabilities(state),
+                store::RunKind::External => {
+                    let all = capabilities(state).into_iter();
+                    all.filter(|capability| capability.is_offered(&status)).collect()
+                }
                 store::RunKind::Eval | store::RunKind::Human => Vec::new(),
             },
         }

@@ -24,8 +24,14 @@ fn ended_run(lab: &TestLab, files: &[(&str, &[u8])]) -> (RunId, PathBuf) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
-    let event =
-        SupervisorEvent::Exited { code: Some(1), signal: None, forced: false, log: Vec::new() };
+    let event = SupervisorEvent::Exited {
+        code: Some(1),
+        signal: None,
+        forced: false,
+        log: Vec::new(),
+        reason: None,
+        lines: None,
+    };
     let mut supervisor = Appender::open(dir.supervisor_path()).unwrap();
     supervisor.append(&SupervisorLine { attempt: 1, t: 2.0, event }).unwrap();
     drop(supervisor);
@@ -182,4 +188,30 @@ async fn no_address_reads_what_is_no_artifact() {
     let foreign = list["artifacts"][0]["id"].as_str().unwrap();
     let response = fetch(&lab, &format!("/api/runs/{other}/artifacts/{foreign}"), None).await;
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn room_is_shown_and_made_first_as_a_dry_run() {
+    let lab = TestLab::new();
+    let films: Vec<(String, Vec<u8>)> =
+        (0..5).map(|n| (format!("videos/a/{n}.mp4"), vec![n; 100])).collect();
+    let files: Vec<(&str, &[u8])> =
+        films.iter().map(|(path, content)| (path.as_str(), content.as_slice())).collect();
+    let (id, _) = ended_run(&lab, &files);
+    lab.state.lab.look_at(&id).unwrap();
+    let (_, storage) = lab.ask("GET", "/api/storage", None).await;
+    assert_eq!(storage["kinds"][0]["text"], "5 of 5 kept", "{storage}");
+    assert_eq!(storage["limits"]["keep_videos"], 3);
+    let tidy = async |dry_run: bool| {
+        lab.ask("POST", "/api/retention/run", Some(json!({ "dry_run": dry_run }))).await.1
+    };
+    let planned = tidy(true).await;
+    assert_eq!(planned["freed_bytes"], 200, "{planned}");
+    let done = tidy(false).await;
+    assert_eq!(done["artifacts"], planned["artifacts"]);
+    let (_, list) = lab.ask("GET", &format!("/api/runs/{id}/artifacts"), None).await;
+    assert_eq!(list["kept"][0]["text"], "3 of 5 kept");
+    let (_, events) = lab.ask("GET", &format!("/api/runs/{id}/events"), None).await;
+    let events = events["events"].as_array().unwrap();
+    assert_eq!(events.iter().filter(|entry| entry["type"] == "artifact_pruned").count(), 2);
 }

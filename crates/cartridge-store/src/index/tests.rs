@@ -35,6 +35,9 @@ impl Fixture {
             config: json!({}),
             created_at,
             cartridge_version: "0.0.0".to_owned(),
+            command: None,
+            cwd: None,
+            limits: Default::default(),
         })
         .unwrap();
         (dir, manifest.id)

@@ -19,6 +19,8 @@ fn exited(code: Option<i32>, signal: Option<i32>) -> SupervisorLine {
         signal,
         forced: false,
         log: vec!["the last words".to_owned()],
+        reason: None,
+        lines: None,
     })
 }
 
@@ -103,6 +105,8 @@ fn a_lost_run_comes_back_when_its_supervisor_speaks() {
     status.apply_supervisor(&supervisor(SupervisorEvent::Heartbeat {
         cpu_percent: None,
         rss_bytes: None,
+        gpu: None,
+        lines: None,
     }));
     assert_eq!(status.state(), RunState::Starting);
 }
@@ -145,6 +149,8 @@ fn a_trainer_that_had_to_be_killed_was_terminated() {
         signal: Some(9),
         forced: true,
         log: Vec::new(),
+        reason: None,
+        lines: None,
     });
     check(&[], &[started(), killed], &[stop()], RunState::Terminated);
 }

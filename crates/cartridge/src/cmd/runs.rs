@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let width = longest.unwrap_or(0).max(26) + 2;
     if !args.json {
         say(&format!(
-            "{:<10}{:<7}{:<width$}{:<12}{:>12}{:>12}{:>12}",
+            "{:<10}{:<10}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             "RUN", "KIND", "NAME", "STATE", "STEP", "RETURN", "BEST EVAL"
         ));
     }
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             None => number(row.best_eval),
         };
         say(&format!(
-            "{:<10}{:<7}{:<width$}{:<12}{:>12}{:>12}{:>12}",
+            "{:<10}{:<10}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             row.run_id,
             row.kind.as_str(),
             row.name,

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use cartridge_run::config::Draft;
-use cartridge_run::store::{Command, Follower, News, RunDir, RunId, RunState, RunStatus};
+use cartridge_run::store::{
+    Command, DataDir, Follower, Manifest, News, RunDir, RunId, RunState, RunStatus, jsonl,
+};
 use cartridge_run::supervisor::HEARTBEAT;
 use cartridge_run::{RunConfig, RunError};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -69,14 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // Checked before anything is made, so that a misspelt word leaves nothing behind.
     let config = config(args).map_err(RunError::from)?;
     let data = args.data.open()?;
-    let interrupts = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&interrupts);
-    let mut signals =
-        signal_hook::iterator::Signals::new([SIGINT]).context("listening for Ctrl-C")?;
-    thread::spawn(move || {
-        signals.forever().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed));
-    });
-
+    let interrupts = count_interrupts()?;
     let (dir, manifest) =
         launcher(Duration::from_secs(STOP_GRACE_SECONDS))?.launch(&data, &config)?;
     if args.detach {
@@ -88,7 +83,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     note(&format!("{}: {}", manifest.id, manifest.name));
-    let mut watcher = Watcher::new(args, &config, dir);
+    let watcher = Watcher::new(args.json, Some(config.trainer.total_timesteps), dir);
+    follow(&data, &manifest, watcher, &interrupts)
+}
+
+/// Counts how often Ctrl-C is pressed.
+pub(crate) fn count_interrupts() -> anyhow::Result<Arc<AtomicUsize>> {
+    let interrupts = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&interrupts);
+    let mut signals =
+        signal_hook::iterator::Signals::new([SIGINT]).context("listening for Ctrl-C")?;
+    thread::spawn(move || {
+        signals.forever().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed));
+    });
+    Ok(interrupts)
+}
+
+/// Shows a run until it has ended, or until the second Ctrl-C.
+pub(crate) fn follow(
+    data: &DataDir,
+    manifest: &Manifest,
+    mut watcher: Watcher,
+    interrupts: &AtomicUsize,
+) -> anyhow::Result<Exit> {
     let mut is_stopping = false;
     loop {
         let news = watcher.look()?;
@@ -109,14 +126,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                 watcher.bar.suspend(|| {
                     note("stopping after a last checkpoint; Ctrl-C again leaves the run to itself");
                 });
-                ask(&data, &manifest.id, Command::Stop)?;
+                ask(data, &manifest.id, Command::Stop)?;
             }
             1 => {}
             _ => {
                 watcher.bar.abandon();
                 if !is_stopping {
                     // Both came at once: the first still means stop.
-                    ask(&data, &manifest.id, Command::Stop)?;
+                    ask(data, &manifest.id, Command::Stop)?;
                 }
                 note(&format!(
                     "{} goes on; end it with `cartridge stop {}`",
@@ -148,34 +165,44 @@ fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
 }
 
 /// Follows the run's files and shows how it gets on.
-struct Watcher {
+pub(crate) struct Watcher {
     dir: RunDir,
     follower: Follower,
     bar: ProgressBar,
     json: bool,
     started: Instant,
     last_heard: Instant,
-    total: u64,
+    total: Option<u64>,
+    /// How far the trainer's own words have been shown.
+    shown_log: Option<u64>,
 }
 
 impl Watcher {
-    fn new(args: &Args, config: &RunConfig, dir: RunDir) -> Self {
-        let total = config.trainer.total_timesteps;
-        let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(total) };
-        let style =
-            ProgressStyle::with_template("{bar:28} {percent:>3}%  {human_pos} steps  {msg}")
-                .expect("the template is fixed")
-                .progress_chars("━╸─");
+    /// Without a total nobody knows how far it will go, and the trainer's own words are shown.
+    pub(crate) fn new(json: bool, total: Option<u64>, dir: RunDir) -> Self {
+        let bar = match total {
+            _ if json => ProgressBar::hidden(),
+            Some(total) => ProgressBar::new(total),
+            None => ProgressBar::new_spinner(),
+        };
+        let template = match total {
+            Some(_) => "{bar:28} {percent:>3}%  {human_pos} steps  {msg}",
+            None => "{spinner} {human_pos} steps  {msg}",
+        };
+        let style = ProgressStyle::with_template(template)
+            .expect("the template is fixed")
+            .progress_chars("━╸─");
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(250));
         Self {
             dir,
             follower: Follower::default(),
             bar,
-            json: args.json,
+            json,
             started: Instant::now(),
             last_heard: Instant::now(),
             total,
+            shown_log: (total.is_none() && !json).then_some(0),
         }
     }
 
@@ -195,8 +222,15 @@ impl Watcher {
                 self.bar.suspend(|| note(&line.event.message()));
             }
         }
-        self.bar.set_position(status.step.min(self.total));
+        self.bar.set_position(status.step.min(self.total.unwrap_or(u64::MAX)));
         self.bar.set_message(progress(status, self.total));
+        if let Some(shown) = self.shown_log {
+            let lines = jsonl::read_lines(&self.dir.log_path(), shown, None);
+            for line in lines.map_err(RunError::from)? {
+                self.bar.suspend(|| note(&String::from_utf8_lossy(&line.bytes)));
+                self.shown_log = Some(line.end);
+            }
+        }
         Ok(news)
     }
 
@@ -238,10 +272,14 @@ impl Watcher {
 }
 
 /// Pace, return and time left, beside the bar.
-fn progress(status: &RunStatus, total: u64) -> String {
+fn progress(status: &RunStatus, total: Option<u64>) -> String {
     let mut parts = Vec::new();
     if let Some(pace) = status.steps_per_sec {
-        parts.push(format!("{:.0}k steps/s", pace / 1e3));
+        parts.push(if pace < 1e4 {
+            format!("{pace:.0} steps/s")
+        } else {
+            format!("{:.0}k steps/s", pace / 1e3)
+        });
     }
     if let Some(reward) = status.mean_reward {
         parts.push(format!("return {reward:.1}"));
@@ -249,7 +287,7 @@ fn progress(status: &RunStatus, total: u64) -> String {
     if let Some(evaluation) = &status.latest_eval {
         parts.push(format!("eval {:.1}", evaluation.mean));
     }
-    if let Some(pace) = status.steps_per_sec.filter(|pace| *pace > 0.0) {
+    if let (Some(pace), Some(total)) = (status.steps_per_sec.filter(|pace| *pace > 0.0), total) {
         let seconds = total.saturating_sub(status.step) as f64 / pace;
         parts.push(format!("ETA {}:{:02}", seconds as u64 / 60, seconds as u64 % 60));
     }
@@ -265,6 +303,9 @@ fn summarise(report: &Report, status: &RunStatus) {
             }
         }
         None => {
+            if let Some(reason) = &status.end_reason {
+                note(reason);
+            }
             let word = if report.state == RunState::Succeeded { "done" } else { "stopped" };
             say(&format!(
                 "{} {word}: {} steps in {:.1} s, {:.0} steps/s",

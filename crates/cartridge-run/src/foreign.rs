@@ -1,0 +1,841 @@
+//! From the lines of a foreign trainer to the files of its run.
+//!
+//! Readers (standard output, and the connections to the socket in `CARTRIDGE_EVENTS`) hand bytes
+//! to one [`Ingest`], so that a run has one writer and one sequence however many speak. A thread
+//! of its own writes: whole batches, every [`FLUSH`] at the latest, in the order episodes, rows,
+//! events, so that no row speaks of an episode that a crash could take away. What the disk refuses
+//! is kept and tried again; until then readers wait, and so does a trainer that writes more than
+//! there is room for.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::Read;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use cartridge_store::jsonl::{self, Appender};
+use cartridge_store::{
+    Command, DoneReason, Episodes, Event, EventLine, LineCounts, MetricLine, Result as StoreResult,
+    RunDir, StoreError,
+};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::clock::unix_now;
+use crate::error::Result;
+use crate::lab::held;
+use crate::protocol::{
+    self, ControlAck, Done, Episode, LogLevel, Message, Metrics, RawLine, Splitter, Step, Tally,
+    Verdict,
+};
+use crate::supervisor::Log;
+
+/// What has come is handed to the system at the latest after this time.
+const FLUSH: Duration = Duration::from_millis(100);
+
+/// Rows are durable at the latest after this time; events are at once.
+const GROUP_COMMIT: Duration = Duration::from_millis(800);
+
+/// How much may wait to be written before readers wait too.
+const MAX_WAITING_BYTES: usize = 32 * 1024 * 1024;
+
+/// How long the last batch is tried again when the disk refuses it.
+const LAST_TRIES: Duration = Duration::from_secs(10);
+
+/// Connections to the socket at a time.
+const MAX_CONNECTIONS: usize = 64;
+
+/// Names of metrics in a run; a trainer that makes up a name per step must not fill the index.
+const MAX_NAMES: usize = 10_000;
+
+/// Events by an attempt of a trainer; the log has all that is said beyond.
+const MAX_EVENTS: u64 = 100_000;
+
+/// Values in one row.
+const MAX_ROW_VALUES: usize = 1_000;
+
+/// Episodes that are under way at a time.
+const MAX_OPEN_EPISODES: usize = 100_000;
+
+/// An episode whose last step has come is closed after this time, if no `episode` line closes it.
+const CLOSE_AFTER: Duration = Duration::from_secs(2);
+
+/// Progress is recorded this often when the trainer sends no metrics.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// The last returns whose mean is shown.
+const N_RECENT: usize = 100;
+
+/// How much is read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// Takes in the lines of one attempt of a foreign trainer.
+#[derive(Debug)]
+pub(crate) struct Ingest {
+    shared: Arc<Shared>,
+    writer: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Something urgent waits to be written, or it is time to end.
+    wake: Condvar,
+    /// There is room again.
+    room: Condvar,
+    log: Arc<Mutex<Log>>,
+}
+
+/// What waits to be written.
+#[derive(Debug, Default)]
+struct Batch {
+    rows: Vec<u8>,
+    events: Vec<u8>,
+    /// The newest picture.
+    frame: Option<String>,
+}
+
+impl Batch {
+    fn size(&self) -> usize {
+        self.rows.len() + self.events.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.size() == 0 && self.frame.is_none()
+    }
+
+    fn append(&mut self, mut later: Self) {
+        self.rows.append(&mut later.rows);
+        self.events.append(&mut later.events);
+        self.frame = later.frame.or(self.frame.take());
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    attempt: u32,
+    tally: Tally,
+    batch: Batch,
+    /// Bytes that the writer has taken and not yet written.
+    unwritten: usize,
+    is_urgent: bool,
+    is_ending: bool,
+    /// What the disk said when it last refused something.
+    trouble: Option<String>,
+
+    /// The row that is being filled.
+    row: BTreeMap<String, Option<f64>>,
+    row_step: u64,
+    n_rows: u64,
+    names: HashMap<String, ()>,
+    /// Episodes that have ended since the last row.
+    ended: Episodes,
+    n_episodes: u64,
+    /// Episodes under way, by the trainer's name for them.
+    open: HashMap<String, Open>,
+    /// Those of them whose last step has come.
+    closing: VecDeque<(Instant, String)>,
+    /// The last names that were closed without an `episode` line.
+    closed: VecDeque<String>,
+    recent: VecDeque<(f64, u32)>,
+
+    /// Environment steps of the run, by all that was said.
+    step: u64,
+    /// Environment steps by counting.
+    counted: u64,
+    /// When and where progress was last recorded.
+    last_progress: (Instant, u64),
+    has_own_pace: bool,
+    has_own_means: bool,
+    n_events: u64,
+    is_at_work: bool,
+    /// What was delivered and waits for its acknowledgement.
+    delivered: HashMap<u64, (Command, String)>,
+    done: Option<Done>,
+}
+
+/// An episode that is under way.
+#[derive(Debug, Default)]
+struct Open {
+    steps: u32,
+    total: f64,
+    terminated: bool,
+    /// When its last step came.
+    ended_at: Option<Instant>,
+}
+
+/// How an attempt of a foreign trainer ended, as far as its lines tell.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) lines: LineCounts,
+    /// What could not be written.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Ingest {
+    /// Opens the files of the run for `attempt`. Rows and episodes go on from those that are there.
+    pub(crate) fn open(dir: &RunDir, attempt: u32, log: Arc<Mutex<Log>>) -> Result<Self> {
+        let writer = Writer {
+            events: Appender::open(dir.events_path())?,
+            metrics: Appender::open(dir.metrics_path())?,
+            frame_path: dir.path().join("frame.json"),
+            pending: Batch::default(),
+            last_sync: Instant::now(),
+            unsynced: false,
+        };
+        let (n_rows, n_episodes) = last_numbers(dir)?;
+        let state = State {
+            attempt,
+            tally: Tally::default(),
+            batch: Batch::default(),
+            unwritten: 0,
+            is_urgent: false,
+            is_ending: false,
+            trouble: None,
+            row: BTreeMap::new(),
+            row_step: 0,
+            n_rows,
+            names: HashMap::new(),
+            ended: Episodes::default(),
+            n_episodes,
+            open: HashMap::new(),
+            closing: VecDeque::new(),
+            closed: VecDeque::new(),
+            recent: VecDeque::new(),
+            step: 0,
+            counted: 0,
+            last_progress: (Instant::now(), 0),
+            has_own_pace: false,
+            has_own_means: false,
+            n_events: 0,
+            is_at_work: false,
+            delivered: HashMap::new(),
+            done: None,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            wake: Condvar::new(),
+            room: Condvar::new(),
+            log,
+        });
+        let writer = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || writer.work(&shared))
+        };
+        Ok(Self { shared, writer })
+    }
+
+    /// Reads lines of the protocol until the other end is closed.
+    pub(crate) fn read_protocol(&self, source: impl Read + Send + 'static) -> JoinHandle<()> {
+        let shared = Arc::clone(&self.shared);
+        thread::spawn(move || shared.read(source, Shared::take_line))
+    }
+
+    /// What reads a connection to the socket.
+    pub(crate) fn reader(&self) -> impl Fn(UnixStream) -> JoinHandle<()> + Send + 'static {
+        let shared = Arc::clone(&self.shared);
+        move |stream| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.read(stream, Shared::take_line))
+        }
+    }
+
+    /// Reads lines of the log until the other end is closed.
+    pub(crate) fn read_log(&self, source: impl Read + Send + 'static) -> JoinHandle<()> {
+        let shared = Arc::clone(&self.shared);
+        thread::spawn(move || shared.read(source, Shared::take_log_line))
+    }
+
+    /// Remembers that a control line was handed to the trainer, so that it can be acknowledged.
+    pub(crate) fn delivered(&self, seq: u64, command: Command, by: String) {
+        held(&self.shared.state).delivered.insert(seq, (command, by));
+    }
+
+    /// Environment steps of the run so far.
+    pub(crate) fn step(&self) -> u64 {
+        held(&self.shared.state).step
+    }
+
+    /// The lines so far.
+    pub(crate) fn counts(&self) -> LineCounts {
+        let mut counts = held(&self.shared.state).tally.counts();
+        counts.log_dropped = held(&self.shared.log).n_dropped();
+        counts
+    }
+
+    /// Records that the trainer has been alive for a while, although it may have said nothing.
+    pub(crate) fn is_alive(&self) {
+        held(&self.shared.state).begin();
+    }
+
+    /// Records something that a person should know.
+    pub(crate) fn warn(&self, message: String) {
+        held(&self.shared.state).event(Event::Warning { message });
+        self.shared.wake.notify_one();
+    }
+
+    /// Ends the attempt: closes what is open, says how it ended unless the trainer did, and writes
+    /// everything. `reason` is nothing when it did not end well.
+    pub(crate) fn finish(self, reason: Option<DoneReason>) -> Ended {
+        let Self { shared, writer } = self;
+        {
+            let mut state = held(&shared.state);
+            state.close_all();
+            if let Some(reason) = reason {
+                let stopped = state.done.as_ref().is_some_and(|done| done.stopped);
+                let reason = if stopped { DoneReason::Stopped } else { reason };
+                let step = state.done.as_ref().and_then(|done| done.step);
+                let step = step.unwrap_or(0).max(state.step);
+                let (weights_sha256, checkpoint) = (String::new(), String::new());
+                state.event(Event::Done { reason, step, weights_sha256, checkpoint });
+            }
+            state.is_ending = true;
+        }
+        shared.wake.notify_one();
+        writer.join().expect("the writer does not panic");
+        let state = held(&shared.state);
+        let mut lines = state.tally.counts();
+        lines.log_dropped = held(&shared.log).n_dropped();
+        Ended { lines, trouble: state.trouble.clone() }
+    }
+}
+
+/// The numbers of the last row and of the last episode.
+fn last_numbers(dir: &RunDir) -> StoreResult<(u64, u64)> {
+    let path = dir.metrics_path();
+    let (mut n_rows, mut n_episodes, mut end) = (0, 0, 0);
+    // In pieces, so that a long run needs no more memory than a short one.
+    const PIECE: u64 = 32 * 1024 * 1024;
+    loop {
+        let lines = jsonl::read_lines(&path, end, Some(end + PIECE))?;
+        let Some(last) = lines.last() else { return Ok((n_rows, n_episodes)) };
+        end = last.end;
+        for line in &lines {
+            let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) else { continue };
+            n_rows = row.row.max(n_rows);
+            n_episodes = row.episodes.episode.last().copied().unwrap_or(0).max(n_episodes);
+        }
+    }
+}
+
+impl Shared {
+    /// Reads from `source` to its end; every line goes to `take`.
+    fn read(&self, mut source: impl Read, take: fn(&mut State, &mut Log, RawLine<'_>)) {
+        let mut splitter = Splitter::default();
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            // A connection that breaks is one that has ended.
+            let n_read = match source.read(&mut chunk) {
+                Ok(n_read) => n_read,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(_) => 0,
+            };
+            let mut state = held(&self.state);
+            while state.batch.size() + state.unwritten > MAX_WAITING_BYTES {
+                state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            {
+                let mut log = held(&self.log);
+                if n_read == 0 {
+                    splitter.finish(|line| take(&mut state, &mut log, line));
+                } else {
+                    splitter.push(&chunk[..n_read], |line| take(&mut state, &mut log, line));
+                }
+            }
+            if state.is_urgent {
+                self.wake.notify_one();
+            }
+            if n_read == 0 {
+                return;
+            }
+        }
+    }
+
+    fn take_log_line(state: &mut State, log: &mut Log, line: RawLine<'_>) {
+        state.begin();
+        match line {
+            RawLine::Whole(line) => {
+                state.tally.count_log();
+                log.add(line);
+            }
+            RawLine::Cut(beginning, length) => {
+                state.tally.count_cut();
+                log.add_cut(beginning, length);
+            }
+        }
+    }
+
+    fn take_line(state: &mut State, log: &mut Log, line: RawLine<'_>) {
+        state.begin();
+        let line = match line {
+            RawLine::Whole(line) => line,
+            RawLine::Cut(beginning, length) => {
+                state.tally.count_cut();
+                log.add_cut(beginning, length);
+                return;
+            }
+        };
+        match protocol::parse(line, state.attempt) {
+            Verdict::Typed(kind, message, nonfinite) => match state.take(message, log) {
+                Ok(()) => state.tally.count_typed(kind, nonfinite),
+                Err(reason) => {
+                    state.tally.count_wrong(kind, reason);
+                    log.add(line);
+                }
+            },
+            // Whatever is not taken in can be read in the log.
+            verdict => {
+                state.tally.count(&verdict);
+                log.add(line);
+            }
+        }
+    }
+}
+
+impl State {
+    /// The run is at work from the first sign of life on.
+    fn begin(&mut self) {
+        if !self.is_at_work {
+            self.is_at_work = true;
+            self.event(Event::TrainingStarted { total_timesteps: 0 });
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let line = EventLine { attempt: self.attempt, t: unix_now(), event };
+        serde_json::to_writer(&mut self.batch.events, &line).expect("records are plain data");
+        self.batch.events.push(b'\n');
+        self.is_urgent = true;
+    }
+
+    /// An event of the trainer's own making, of which there may be too many.
+    fn trainer_event(&mut self, event: Event) -> Result<(), &'static str> {
+        self.n_events += 1;
+        if self.n_events > MAX_EVENTS {
+            return Err("there are too many events");
+        }
+        self.event(event);
+        Ok(())
+    }
+
+    /// Takes in what a line says, or says why it cannot be used.
+    fn take(&mut self, message: Message, log: &mut Log) -> Result<(), &'static str> {
+        match message {
+            Message::Metrics(metrics) => self.metrics(metrics),
+            Message::Step(step) => self.take_step(step),
+            Message::Episode(episode) => self.episode(episode),
+            Message::Heartbeat(heartbeat) => {
+                self.reached(heartbeat.step.unwrap_or(0));
+                Ok(())
+            }
+            Message::Config(config) => self.trainer_event(Event::Configured(config)),
+            Message::Checkpoint(checkpoint) => {
+                self.reached(checkpoint.step);
+                let path = checkpoint.path;
+                let name = path.strip_prefix("checkpoints/").unwrap_or(&path).to_owned();
+                let weights_sha256 = checkpoint.sha256.unwrap_or_default();
+                let step = checkpoint.step;
+                self.trainer_event(Event::CheckpointSaved { step, name, weights_sha256 })
+            }
+            Message::Artifacts(artifacts) => {
+                self.trainer_event(Event::ArtifactsNamed { artifacts })
+            }
+            Message::Frame(frame) => {
+                self.batch.frame = Some(frame.line);
+                Ok(())
+            }
+            Message::Log(protocol::Log { level, message }) => {
+                message.lines().for_each(|line| log.add(line.as_bytes()));
+                match level {
+                    LogLevel::Debug | LogLevel::Info => Ok(()),
+                    LogLevel::Warning => self.trainer_event(Event::Warning { message }),
+                    LogLevel::Error => self.trainer_event(Event::Error { message }),
+                }
+            }
+            Message::ControlAck(ack) => self.acknowledge(ack),
+            Message::Done(done) => {
+                self.reached(done.step.unwrap_or(0));
+                self.done = Some(done);
+                Ok(())
+            }
+        }
+    }
+
+    fn reached(&mut self, step: u64) {
+        self.step = self.step.max(step);
+    }
+
+    fn metrics(&mut self, metrics: Metrics) -> Result<(), &'static str> {
+        for (name, _) in &metrics.values {
+            if !self.names.contains_key(name) {
+                if self.names.len() >= MAX_NAMES {
+                    return Err("there are too many names of metrics");
+                }
+                self.names.insert(name.clone(), ());
+                self.has_own_pace |= name == "time/fps";
+                self.has_own_means |= name == "rollout/ep_rew_mean";
+            }
+        }
+        self.reached(metrics.step.unwrap_or(0));
+        let step = metrics.step.unwrap_or(self.step);
+        for (name, value) in metrics.values {
+            let is_full = self.row.len() >= MAX_ROW_VALUES;
+            if step != self.row_step || is_full || self.row.contains_key(&name) {
+                self.end_row();
+                self.row_step = step;
+            }
+            self.row.insert(name, value);
+        }
+        Ok(())
+    }
+
+    fn take_step(&mut self, step: Step) -> Result<(), &'static str> {
+        let Some(reward) = step.reward else { return Err("`reward` is not finite") };
+        if !self.open.contains_key(&step.episode_id) {
+            if self.open.len() >= MAX_OPEN_EPISODES {
+                return Err("there are too many open episodes");
+            }
+            self.open.insert(step.episode_id.clone(), Open::default());
+        }
+        let open = self.open.get_mut(&step.episode_id).expect("it is there");
+        open.steps = open.steps.saturating_add(1);
+        open.total += reward;
+        self.counted += 1;
+        self.step = self.step.max(self.counted);
+        if (step.terminated || step.truncated) && open.ended_at.is_none() {
+            let now = Instant::now();
+            open.terminated = step.terminated;
+            open.ended_at = Some(now);
+            self.closing.push_back((now, step.episode_id));
+        }
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: Episode) -> Result<(), &'static str> {
+        let Some(total) = episode.total else { return Err("`return` is not finite") };
+        if let Some(at) = self.closed.iter().position(|id| *id == episode.episode_id) {
+            self.closed.remove(at);
+            return Err("the episode was closed by its last step a while ago");
+        }
+        let open = self.open.remove(&episode.episode_id).unwrap_or_default();
+        // Steps that were not told one by one.
+        self.counted += u64::from(episode.steps.saturating_sub(open.steps));
+        self.reached(episode.timestep.unwrap_or(self.counted));
+        let terminated = episode.terminated.unwrap_or(open.terminated);
+        let timestep = episode.timestep.unwrap_or(self.step);
+        self.end_episode(total, episode.steps, timestep, episode.seed, terminated);
+        Ok(())
+    }
+
+    fn end_episode(
+        &mut self,
+        total: f64,
+        length: u32,
+        timestep: u64,
+        seed: Option<u64>,
+        terminated: bool,
+    ) {
+        self.n_episodes += 1;
+        let ended = &mut self.ended;
+        ended.episode.push(self.n_episodes);
+        ended.reward.push(total);
+        ended.length.push(length);
+        ended.timestep.push(timestep);
+        ended.seed.push(seed.unwrap_or(0));
+        ended.terminated.push(terminated);
+        self.recent.push_back((total, length));
+        if self.recent.len() > N_RECENT {
+            self.recent.pop_front();
+        }
+    }
+
+    /// Closes the episodes whose last step came before `deadline` and that no line has closed.
+    fn close_ended(&mut self, deadline: Instant) {
+        while self.closing.front().is_some_and(|(since, _)| *since <= deadline) {
+            let Some((_, id)) = self.closing.pop_front() else { return };
+            // A line may have closed it, and another one may have its name by now.
+            let is_due = |open: &Open| open.ended_at.is_some_and(|at| at <= deadline);
+            if !self.open.get(&id).is_some_and(is_due) {
+                continue;
+            }
+            let Some(open) = self.open.remove(&id) else { continue };
+            self.end_episode(open.total, open.steps, self.step, None, open.terminated);
+            self.closed.push_back(id);
+            if self.closed.len() > 1024 {
+                self.closed.pop_front();
+            }
+        }
+    }
+
+    fn close_all(&mut self) {
+        self.close_ended(Instant::now());
+        self.progress();
+        self.end_row();
+    }
+
+    /// A row of our own when the trainer has not sent what lists of runs show.
+    fn progress(&mut self) {
+        let (then, before) = self.last_progress;
+        if self.step == before && self.ended.is_empty() {
+            return;
+        }
+        let seconds = then.elapsed().as_secs_f64();
+        self.last_progress = (Instant::now(), self.step);
+        if self.row_step != self.step {
+            self.end_row();
+            self.row_step = self.step;
+        }
+        if !self.has_own_pace && self.step > before && seconds > 0.1 {
+            let pace = (self.step - before) as f64 / seconds;
+            self.row.insert("time/fps".to_owned(), Some(pace));
+        }
+        if !self.has_own_means && !self.recent.is_empty() {
+            let n = self.recent.len() as f64;
+            let reward: f64 = self.recent.iter().map(|(reward, _)| reward).sum();
+            let length: f64 = self.recent.iter().map(|(_, length)| f64::from(*length)).sum();
+            self.row.insert("rollout/ep_rew_mean".to_owned(), Some(reward / n));
+            self.row.insert("rollout/ep_len_mean".to_owned(), Some(length / n));
+        }
+        self.write_row();
+    }
+
+    /// Ends the row that is being filled, if there is one.
+    fn end_row(&mut self) {
+        if !self.row.is_empty() {
+            self.write_row();
+        }
+    }
+
+    fn write_row(&mut self) {
+        self.n_rows += 1;
+        let line = MetricLine {
+            attempt: self.attempt,
+            row: self.n_rows,
+            t: unix_now(),
+            step: self.row_step,
+            values: std::mem::take(&mut self.row),
+            episodes: std::mem::take(&mut self.ended),
+        };
+        serde_json::to_writer(&mut self.batch.rows, &line).expect("records are plain data");
+        self.batch.rows.push(b'\n');
+    }
+
+    fn acknowledge(&mut self, ack: ControlAck) -> Result<(), &'static str> {
+        let Some((command, by)) = self.delivered.remove(&ack.seq) else {
+            return Err("no control line with this number waits to be acknowledged");
+        };
+        self.reached(ack.step.unwrap_or(0));
+        let step = ack.step.unwrap_or(self.step);
+        if !ack.ok {
+            let why = ack.message.unwrap_or_else(|| "it did not say why".to_owned());
+            let message = format!("The trainer refused control line {}: {why}", ack.seq);
+            self.event(Event::Warning { message });
+            return Ok(());
+        }
+        let effect = match (&command, ack.old) {
+            (Command::Pause, _) => Some(Event::Paused { step }),
+            (Command::Resume, _) => Some(Event::Resumed { step }),
+            (Command::Tune { path, value }, Some(old)) => {
+                Some(Event::TuneApplied { path: path.clone(), old, new: *value, by, step })
+            }
+            _ => None,
+        };
+        self.event(Event::ControlAck { control: ack.seq, command, step });
+        effect.into_iter().for_each(|event| self.event(event));
+        Ok(())
+    }
+}
+
+/// Writes the files, in a thread of its own.
+struct Writer {
+    events: Appender,
+    metrics: Appender,
+    frame_path: PathBuf,
+    /// What was taken and is not written yet.
+    pending: Batch,
+    last_sync: Instant,
+    unsynced: bool,
+}
+
+impl Writer {
+    fn work(mut self, shared: &Shared) {
+        let mut ending_since = None;
+        let mut trouble_since: Option<(Instant, String)> = None;
+        loop {
+            let is_ending = {
+                let mut state = held(&shared.state);
+                if !state.is_urgent && !state.is_ending {
+                    let waited = shared.wake.wait_timeout(state, FLUSH);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                state.close_ended(
+                    Instant::now().checked_sub(CLOSE_AFTER).unwrap_or_else(Instant::now),
+                );
+                if state.last_progress.0.elapsed() >= PROGRESS {
+                    state.progress();
+                }
+                state.end_row();
+                state.is_urgent = false;
+                self.pending.append(std::mem::take(&mut state.batch));
+                state.unwritten = self.pending.size();
+                state.is_ending
+            };
+            held(&shared.log).flush();
+            let written = self.write(is_ending);
+            let mut state = held(&shared.state);
+            state.unwritten = self.pending.size();
+            shared.room.notify_all();
+            match written {
+                Ok(()) => {
+                    state.trouble = None;
+                    if let Some((since, what)) = trouble_since.take() {
+                        let seconds = since.elapsed().as_secs_f64();
+                        let message = format!(
+                            "The disk refused writes for {seconds:.1} s ({what}); nothing was lost"
+                        );
+                        state.event(Event::Warning { message });
+                        continue;
+                    }
+                    if is_ending && self.pending.is_empty() && state.batch.is_empty() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let what = error.to_string();
+                    state.trouble = Some(what.clone());
+                    trouble_since.get_or_insert((Instant::now(), what));
+                    let since = *ending_since.get_or_insert_with(Instant::now);
+                    if is_ending && since.elapsed() >= LAST_TRIES {
+                        return;
+                    }
+                    if !is_ending {
+                        ending_since = None;
+                    }
+                    drop(state);
+                    thread::sleep(FLUSH);
+                }
+            }
+        }
+    }
+
+    /// Writes what is pending; what could not be written stays pending.
+    fn write(&mut self, is_ending: bool) -> StoreResult<()> {
+        if !self.pending.rows.is_empty() {
+            self.metrics.append_lines(&self.pending.rows)?;
+            self.pending.rows.clear();
+            self.unsynced = true;
+        }
+        let has_events = !self.pending.events.is_empty();
+        let is_due = self.last_sync.elapsed() >= GROUP_COMMIT;
+        if self.unsynced && (has_events || is_due || is_ending) {
+            self.metrics.sync()?;
+            self.unsynced = false;
+            self.last_sync = Instant::now();
+        }
+        if has_events {
+            self.events.append_lines(&self.pending.events)?;
+            self.pending.events.clear();
+            self.events.sync()?;
+        }
+        if let Some(frame) = self.pending.frame.take() {
+            // A picture is for the moment: one that cannot be written is no loss.
+            let beside = self.frame_path.with_extension("new");
+            _ = std::fs::write(&beside, frame)
+                .and_then(|()| std::fs::rename(&beside, &self.frame_path));
+        }
+        Ok(())
+    }
+}
+
+/// The socket whose path is in `CARTRIDGE_EVENTS`.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    path: PathBuf,
+    /// A folder that was made for it alone.
+    folder: Option<PathBuf>,
+    is_closing: Arc<AtomicBool>,
+    accepting: Option<JoinHandle<Vec<JoinHandle<()>>>>,
+}
+
+impl Socket {
+    /// Listens at a place of this attempt alone, so that what is left of an older one finds
+    /// nothing there.
+    pub(crate) fn listen(dir: &RunDir, attempt: u32) -> Result<(Self, UnixListener)> {
+        let mut path = dir.path().join(format!("events-{attempt}.sock"));
+        let mut folder = None;
+        // The system allows 108 bytes for the path of a socket.
+        if path.as_os_str().len() > 100 {
+            let name = &crate::secret::random_hex()[..12];
+            let short = std::env::temp_dir().join(format!("cartridge-{name}"));
+            make_private(&short).map_err(StoreError::io(&short))?;
+            path = short.join("events.sock");
+            folder = Some(short);
+        }
+        _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).map_err(StoreError::io(&path))?;
+        listener.set_nonblocking(true).map_err(StoreError::io(&path))?;
+        let is_closing = Arc::new(AtomicBool::new(false));
+        Ok((Self { path, folder, is_closing, accepting: None }, listener))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Hands every connection to `read`, which starts a thread for it.
+    pub(crate) fn serve(
+        &mut self,
+        listener: UnixListener,
+        read: impl Fn(UnixStream) -> JoinHandle<()> + Send + 'static,
+    ) {
+        let is_closing = Arc::clone(&self.is_closing);
+        self.accepting = Some(thread::spawn(move || {
+            let mut readers: Vec<JoinHandle<()>> = Vec::new();
+            loop {
+                // Looked at before accepting, so that whoever connected before is still heard.
+                let is_last = is_closing.load(Ordering::Acquire);
+                while let Ok((stream, _)) = listener.accept() {
+                    readers.retain(|reader| !reader.is_finished());
+                    // One too many is shown the door.
+                    if readers.len() < MAX_CONNECTIONS && stream.set_nonblocking(false).is_ok() {
+                        readers.push(read(stream));
+                    }
+                }
+                if is_last {
+                    return readers;
+                }
+                let mut fds = [PollFd::new(&listener, PollFlags::IN)];
+                let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+                _ = poll(&mut fds, Some(&timeout));
+            }
+        }));
+    }
+
+    /// Takes no more connections and returns the readers of those that are there.
+    pub(crate) fn close(mut self) -> Vec<JoinHandle<()>> {
+        self.is_closing.store(true, Ordering::Release);
+        let readers = self.accepting.take().and_then(|thread| thread.join().ok());
+        readers.unwrap_or_default()
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.is_closing.store(true, Ordering::Release);
+        _ = std::fs::remove_file(&self.path);
+        if let Some(folder) = &self.folder {
+            _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().mode(0o700).create(folder)
+}
+
+#[cfg(test)]
+mod tests;

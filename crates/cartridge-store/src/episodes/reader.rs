@@ -1,0 +1,642 @@
+//! Finding episodes again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::batch::{self, Body};
+use super::block::{
+    Entry, FILE_HEADER_BYTES, FileHeader, FileKind, HEADER_BYTES, Header, Kind, RECORD_BYTES, Scan,
+    scan,
+};
+use super::steps::{self, Place, Places};
+use super::{EpisodeBody, EpisodeHead, FORMAT, StepRecord, segment_name, segments};
+use crate::error::{Result, StoreError};
+use crate::run_dir::RunDir;
+
+/// What episodes are listed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Their number, which is the order in which they ended.
+    #[default]
+    Number,
+    /// The sum of their rewards.
+    Return,
+    /// Their steps.
+    Length,
+    /// When they ended.
+    Time,
+}
+
+/// Which end of a list comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The smallest.
+    #[default]
+    Ascending,
+    /// The largest.
+    Descending,
+}
+
+/// A part of a list of episodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// Episodes in all.
+    pub total: u64,
+    /// Episodes of `total` that cannot be read, because their block was changed or cut.
+    pub n_damaged: u64,
+    /// The part.
+    pub heads: Vec<EpisodeHead>,
+}
+
+/// A place where a file is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// Where it begins.
+    pub offset: u64,
+    /// The episodes that cannot be read, where it is known.
+    pub episodes: Option<(u64, u64)>,
+}
+
+/// A foreign episode that has not ended, or never will.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfinished {
+    /// Which start of the trainer played it.
+    pub attempt: u32,
+    /// What the trainer calls it.
+    pub foreign_id: String,
+    /// Its steps that were written.
+    pub n_steps: u64,
+    places: Places,
+}
+
+/// What a sort needs of an episode.
+#[derive(Clone, Copy, Debug)]
+struct Brief {
+    episode: u64,
+    reward: f64,
+    length: u32,
+    t: f64,
+    entry: u32,
+}
+
+/// Reads the episodes of a run, also while they are being written: it sees what was written when
+/// it was opened or refreshed last.
+#[derive(Debug)]
+pub struct EpisodeReader {
+    folder: PathBuf,
+    events_path: PathBuf,
+    events_end: u64,
+    entries: Vec<Entry>,
+    damage: Vec<Damage>,
+    /// Attempts that went on from a checkpoint, and the last episode that belongs to it.
+    restored: BTreeMap<u32, u64>,
+    /// For each entry, how many of its episodes count: none, all, or (decoded) some.
+    n_live: Vec<u32>,
+    briefs: Option<Vec<Brief>>,
+    files: HashMap<u32, File>,
+}
+
+impl EpisodeReader {
+    /// Opens the episodes of a run; one that has none is no error.
+    pub fn open(dir: &RunDir) -> Result<Self> {
+        let mut reader = Self {
+            folder: dir.episodes_path(),
+            events_path: dir.events_path(),
+            events_end: 0,
+            entries: Vec::new(),
+            damage: Vec::new(),
+            restored: BTreeMap::new(),
+            n_live: Vec::new(),
+            briefs: None,
+            files: HashMap::new(),
+        };
+        reader.refresh()?;
+        Ok(reader)
+    }
+
+    /// Sees what was written since.
+    pub fn refresh(&mut self) -> Result<()> {
+        let Found { entries, damage, .. } = find(&self.folder)?;
+        let (restored, events_end) = restored_since(&self.events_path, self.events_end)?;
+        self.events_end = events_end;
+        self.damage = damage;
+        if entries == self.entries && restored.is_empty() {
+            return Ok(());
+        }
+        self.restored.extend(restored);
+        self.files.clear();
+        self.entries = entries;
+        self.briefs = None;
+        self.n_live.clear();
+        for index in 0..self.entries.len() {
+            let n_live = self.count_live(index)?;
+            self.n_live.push(n_live);
+        }
+        Ok(())
+    }
+
+    /// How many episodes there are, without those that a later attempt has replaced.
+    pub fn n_episodes(&self) -> u64 {
+        self.n_live.iter().map(|n| u64::from(*n)).sum()
+    }
+
+    /// The largest number of an episode; 0 when there is none.
+    pub fn last_episode(&self) -> u64 {
+        let live = self.entries.iter().zip(&self.n_live).filter(|(_, n)| **n > 0);
+        live.map(|(entry, _)| entry.header.last.min(self.limit(entry.header.attempt)))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// A part of the list of all episodes. Damaged ones are counted and left out.
+    pub fn heads(&mut self, sort: Sort, order: Order, offset: u64, limit: usize) -> Result<Page> {
+        let total = self.n_episodes();
+        if sort == Sort::Number {
+            return self.heads_by_number(order, offset, limit, total);
+        }
+        if self.briefs.is_none() {
+            self.briefs = Some(self.read_briefs()?);
+        }
+        let briefs = self.briefs.as_mut().expect("they were just read");
+        let n_damaged = total - briefs.len() as u64;
+        briefs.sort_unstable_by(|a, b| {
+            let by = match sort {
+                Sort::Return => a.reward.total_cmp(&b.reward),
+                Sort::Length => a.length.cmp(&b.length),
+                Sort::Time => a.t.total_cmp(&b.t),
+                Sort::Number => std::cmp::Ordering::Equal,
+            };
+            let by = if order == Order::Descending { by.reverse() } else { by };
+            by.then(a.episode.cmp(&b.episode))
+        });
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let chosen: Vec<Brief> = briefs.iter().skip(skip).take(limit).copied().collect();
+        let mut blocks: HashMap<u32, HashMap<u64, EpisodeHead>> = HashMap::new();
+        let mut heads = Vec::with_capacity(chosen.len());
+        for brief in chosen {
+            if let std::collections::hash_map::Entry::Vacant(vacant) = blocks.entry(brief.entry) {
+                let read = self.live_heads(brief.entry as usize)?.unwrap_or_default();
+                vacant.insert(read.into_iter().map(|head| (head.episode, head)).collect());
+            }
+            let block = blocks.get_mut(&brief.entry).expect("it was just read");
+            heads.extend(block.remove(&brief.episode));
+        }
+        Ok(Page { total, n_damaged, heads })
+    }
+
+    /// The head of episode `n`; nothing when there is no such episode.
+    pub fn head(&mut self, n: u64) -> Result<Option<EpisodeHead>> {
+        let Some(index) = self.find(n) else { return Ok(None) };
+        let heads = self.live_heads(index)?.ok_or_else(|| self.damaged(index))?;
+        Ok(heads.into_iter().find(|head| head.episode == n))
+    }
+
+    /// What was done in episode `n`; nothing when there is no such episode.
+    pub fn body(&mut self, n: u64) -> Result<Option<EpisodeBody>> {
+        Ok(match self.stored_body(n)? {
+            None => None,
+            Some(Body::Actions(body)) => Some(body),
+            Some(Body::Steps(places)) => {
+                let steps = self.steps_at(&places, 0..places.n_steps())?;
+                Some(EpisodeBody::Steps(steps))
+            }
+        })
+    }
+
+    /// How many steps of a foreign episode were kept; nothing when there is no such episode or it
+    /// has actions instead.
+    pub fn n_steps(&mut self, n: u64) -> Result<Option<u64>> {
+        Ok(match self.stored_body(n)? {
+            Some(Body::Steps(places)) => Some(places.n_steps()),
+            _ => None,
+        })
+    }
+
+    /// The steps `range` of the foreign episode `n`, as far as there are any: only the blocks that
+    /// hold them are read. Nothing when there is no such episode or it has actions instead.
+    pub fn steps(&mut self, n: u64, range: Range<u64>) -> Result<Option<Vec<StepRecord>>> {
+        match self.stored_body(n)? {
+            Some(Body::Steps(places)) => Ok(Some(self.steps_at(&places, range)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Foreign episodes without an end: being played, or cut off by a crash.
+    pub fn unfinished(&mut self) -> Result<Vec<Unfinished>> {
+        let mut found: BTreeMap<u64, Unfinished> = BTreeMap::new();
+        let mut finished = BTreeSet::new();
+        for index in 0..self.entries.len() {
+            let Entry { segment, offset, header } = self.entries[index];
+            let Some(block) = self.block(index)? else { continue };
+            if header.kind == Kind::EPISODES {
+                let episodes = batch::decode(&block, header.attempt, header.n).unwrap_or_default();
+                for (_, place) in episodes {
+                    if let Some(Body::Steps(places)) = place.body(&block) {
+                        finished.insert(places.serial);
+                    }
+                }
+            } else if header.kind == Kind::STEPS {
+                let Some((stretches, _)) = steps::decode(&block, header.n) else { continue };
+                for (index, stretch) in stretches.into_iter().enumerate() {
+                    let episode = found.entry(stretch.serial).or_insert_with(|| Unfinished {
+                        attempt: header.attempt,
+                        foreign_id: stretch.foreign_id.clone(),
+                        n_steps: 0,
+                        places: Places { serial: stretch.serial, ..Places::default() },
+                    });
+                    // A stretch that is missing before it would shift the steps.
+                    if episode.n_steps == stretch.first {
+                        episode.n_steps += u64::from(stretch.n);
+                        let (index, n) = (index as u32, stretch.n);
+                        episode.places.places.push(Place { segment, offset, index, n });
+                    }
+                }
+            }
+        }
+        found.retain(|serial, _| !finished.contains(serial));
+        Ok(found.into_values().collect())
+    }
+
+    /// The steps `range` of an unfinished episode, as far as there are any.
+    pub fn unfinished_steps(
+        &mut self,
+        episode: &Unfinished,
+        range: Range<u64>,
+    ) -> Result<Vec<StepRecord>> {
+        self.steps_at(&episode.places, range)
+    }
+
+    /// Reads everything, and says where it is not what was written. What a crash has left at the
+    /// end of a segment is damage too, until the writer opens the run again.
+    pub fn verify(&mut self) -> Result<Vec<Damage>> {
+        let mut damage = self.damage.clone();
+        for index in 0..self.entries.len() {
+            let Entry { segment, offset, header } = self.entries[index];
+            let is_good = self.block(index)?.is_some_and(|block| match header.kind {
+                Kind::EPISODES => batch::decode(&block, header.attempt, header.n)
+                    .is_some_and(|all| all.iter().all(|(_, place)| place.body(&block).is_some())),
+                Kind::STEPS => steps::decode(&block, header.n).is_some(),
+                _ => true,
+            });
+            let is_intact = self.header_is_intact(index)?;
+            if !is_good || !is_intact {
+                let episodes = (header.kind == Kind::EPISODES && !is_good)
+                    .then_some((header.first, header.last));
+                let path = self.folder.join(segment_name(segment));
+                damage.push(Damage { path, offset, episodes });
+            }
+        }
+        damage.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
+        damage.dedup();
+        Ok(damage)
+    }
+
+    fn heads_by_number(
+        &mut self,
+        order: Order,
+        offset: u64,
+        limit: usize,
+        total: u64,
+    ) -> Result<Page> {
+        let mut places: Vec<usize> = (0..self.entries.len()).collect();
+        places.retain(|&index| self.n_live[index] > 0);
+        places.sort_by_key(|&index| self.entries[index].header.first);
+        if order == Order::Descending {
+            places.reverse();
+        }
+        let mut page = Page { total, ..Page::default() };
+        let mut skip = offset;
+        for index in places {
+            if page.heads.len() >= limit {
+                break;
+            }
+            let n_live = u64::from(self.n_live[index]);
+            if skip >= n_live {
+                skip -= n_live;
+                continue;
+            }
+            let Some(mut heads) = self.live_heads(index)? else {
+                page.n_damaged += n_live;
+                skip = 0;
+                continue;
+            };
+            if order == Order::Descending {
+                heads.reverse();
+            }
+            let left = limit - page.heads.len();
+            page.heads.extend(heads.into_iter().skip(skip as usize).take(left));
+            skip = 0;
+        }
+        Ok(page)
+    }
+
+    fn read_briefs(&mut self) -> Result<Vec<Brief>> {
+        let mut briefs = Vec::new();
+        for index in 0..self.entries.len() {
+            if self.n_live[index] == 0 {
+                continue;
+            }
+            let heads = self.live_heads(index)?.unwrap_or_default();
+            briefs.extend(heads.into_iter().map(|head| Brief {
+                episode: head.episode,
+                reward: head.reward,
+                length: head.length,
+                t: head.t,
+                entry: index as u32,
+            }));
+        }
+        Ok(briefs)
+    }
+
+    /// The block that holds episode `n`.
+    fn find(&self, n: u64) -> Option<usize> {
+        (0..self.entries.len()).rev().find(|&index| {
+            let header = &self.entries[index].header;
+            header.kind == Kind::EPISODES
+                && (header.first..=header.last).contains(&n)
+                && n <= self.limit(header.attempt)
+        })
+    }
+
+    fn stored_body(&mut self, n: u64) -> Result<Option<Body>> {
+        let Some(index) = self.find(n) else { return Ok(None) };
+        let header = self.entries[index].header;
+        let block = self.block(index)?.ok_or_else(|| self.damaged(index))?;
+        let episodes = batch::decode(&block, header.attempt, header.n);
+        let episodes = episodes.ok_or_else(|| self.damaged(index))?;
+        let Some((_, place)) = episodes.into_iter().find(|(head, _)| head.episode == n) else {
+            return Ok(None);
+        };
+        place.body(&block).map(Some).ok_or_else(|| self.damaged(index))
+    }
+
+    fn steps_at(&mut self, places: &Places, range: Range<u64>) -> Result<Vec<StepRecord>> {
+        let mut all = Vec::new();
+        let mut start = 0;
+        for place in &places.places {
+            let end = start + u64::from(place.n);
+            let (from, to) = (range.start.max(start), range.end.min(end));
+            if from < to {
+                let (from, to) = ((from - start) as usize, (to - start) as usize);
+                all.extend(self.stretch(place, from, to)?);
+            }
+            start = end;
+        }
+        Ok(all)
+    }
+
+    fn stretch(&mut self, place: &Place, from: usize, to: usize) -> Result<Vec<StepRecord>> {
+        let at = (place.segment, place.offset);
+        let found = self.entries.binary_search_by_key(&at, |entry| (entry.segment, entry.offset));
+        let Ok(index) = found else {
+            return Err(StoreError::Damaged {
+                path: self.folder.join(segment_name(place.segment)),
+                detail: format!("the steps at {} are gone", place.offset),
+            });
+        };
+        let header = self.entries[index].header;
+        let steps = self.block(index)?.and_then(|block| {
+            steps::read(&block, header.n, header.n_raw_bytes, place.index as usize, from, to)
+        });
+        steps.ok_or_else(|| self.damaged(index))
+    }
+
+    /// The last episode of an attempt that no later attempt has replaced.
+    fn limit(&self, attempt: u32) -> u64 {
+        let later = self.restored.range(attempt.saturating_add(1)..);
+        later.map(|(_, &episode)| episode).min().unwrap_or(u64::MAX)
+    }
+
+    fn count_live(&mut self, index: usize) -> Result<u32> {
+        let header = self.entries[index].header;
+        let limit = self.limit(header.attempt);
+        Ok(match header.kind {
+            Kind::EPISODES if header.last <= limit => header.n,
+            Kind::EPISODES if header.first <= limit => {
+                self.live_heads(index)?.map_or(0, |heads| heads.len() as u32)
+            }
+            _ => 0,
+        })
+    }
+
+    /// The heads of a block that count; nothing where the block is damaged.
+    fn live_heads(&mut self, index: usize) -> Result<Option<Vec<EpisodeHead>>> {
+        let header = self.entries[index].header;
+        let limit = self.limit(header.attempt);
+        let Some(block) = self.block(index)? else { return Ok(None) };
+        let episodes = batch::decode(&block, header.attempt, header.n);
+        let live = |episodes: Vec<(EpisodeHead, _)>| {
+            let heads = episodes.into_iter().map(|(head, _)| head);
+            heads.filter(|head| head.episode <= limit).collect()
+        };
+        Ok(episodes.map(live))
+    }
+
+    /// What a block holds; nothing where it was changed or cut.
+    fn block(&mut self, index: usize) -> Result<Option<Vec<u8>>> {
+        let entry = self.entries[index];
+        let path = self.folder.join(segment_name(entry.segment));
+        match self.file(entry.segment)? {
+            Some(file) => entry.read(file).map_err(StoreError::io(path)),
+            None => Ok(None),
+        }
+    }
+
+    fn header_is_intact(&mut self, index: usize) -> Result<bool> {
+        let entry = self.entries[index];
+        let path = self.folder.join(segment_name(entry.segment));
+        let Some(file) = self.file(entry.segment)? else { return Ok(false) };
+        let mut bytes = Vec::new();
+        let mut file: &File = file;
+        file.seek(SeekFrom::Start(entry.offset))
+            .and_then(|_| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes))
+            .map_err(StoreError::io(path))?;
+        Ok(Header::decode(&bytes) == Some(entry.header))
+    }
+
+    fn file(&mut self, segment: u32) -> Result<Option<&File>> {
+        use std::collections::hash_map::Entry as Slot;
+        let path = self.folder.join(segment_name(segment));
+        Ok(Some(match self.files.entry(segment) {
+            Slot::Occupied(slot) => slot.into_mut(),
+            Slot::Vacant(slot) => match File::open(&path) {
+                Ok(file) => slot.insert(file),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(StoreError::io(path)(error)),
+            },
+        }))
+    }
+
+    fn damaged(&self, index: usize) -> StoreError {
+        let Entry { segment, offset, header } = self.entries[index];
+        let detail = if header.kind == Kind::EPISODES {
+            let Range { start, end } = header.first..header.last;
+            format!("the block at {offset} with episodes {start} to {end} is not what was written")
+        } else {
+            format!("the steps at {offset} are not what was written")
+        };
+        StoreError::Damaged { path: self.folder.join(segment_name(segment)), detail }
+    }
+}
+
+/// What is in the folder.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The blocks of all segments, in order.
+    pub(super) entries: Vec<Entry>,
+    /// The segments, in order, and where the last block of each ends.
+    pub(super) segments: Vec<(u32, u64)>,
+    pub(super) damage: Vec<Damage>,
+}
+
+/// Looks through the folder: what the index says, and blocks that it does not know.
+pub(super) fn find(folder: &Path) -> Result<Found> {
+    let index_path = folder.join("index");
+    let index = match std::fs::read(&index_path) {
+        Ok(index) => index,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(StoreError::io(&index_path)(error)),
+    };
+    let mut found = Found::default();
+    let header = FileKind::Index.check(&index);
+    if let FileHeader::Newer(format) = header {
+        return Err(StoreError::NewerFormat { path: index_path, found: format, known: FORMAT });
+    }
+    let mut known: BTreeMap<u32, Vec<Entry>> = BTreeMap::new();
+    if header == FileHeader::Good {
+        let records = &index[FILE_HEADER_BYTES as usize..];
+        for (place, record) in records.chunks_exact(RECORD_BYTES).enumerate() {
+            match Entry::decode(record) {
+                Some(entry) => known.entry(entry.segment).or_default().push(entry),
+                None => found.damage.push(Damage {
+                    path: index_path.clone(),
+                    offset: FILE_HEADER_BYTES + (place * RECORD_BYTES) as u64,
+                    episodes: None,
+                }),
+            }
+        }
+    } else if !index.is_empty() {
+        found.damage.push(Damage { path: index_path, offset: 0, episodes: None });
+    }
+    for segment in segments(folder)? {
+        let known = known.remove(&segment).unwrap_or_default();
+        find_in(folder, segment, &known, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Looks through one segment, of which the index knows some blocks.
+fn find_in(folder: &Path, segment: u32, known: &[Entry], found: &mut Found) -> Result<()> {
+    let path = folder.join(segment_name(segment));
+    let mut file = match File::open(&path) {
+        Ok(file) => file,
+        // Retention may have taken it in this moment.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(StoreError::io(&path)(error)),
+    };
+    let mut read = |from: u64, to: Option<u64>| {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from))?;
+        match to {
+            Some(to) => (&mut file).take(to - from).read_to_end(&mut bytes)?,
+            None => file.read_to_end(&mut bytes)?,
+        };
+        Ok(bytes)
+    };
+    let mut read = |from, to| read(from, to).map_err(StoreError::io(&path));
+    match FileKind::Segment.check(&read(0, Some(FILE_HEADER_BYTES))?) {
+        FileHeader::Good => {}
+        FileHeader::Newer(found) => {
+            return Err(StoreError::NewerFormat { path, found, known: FORMAT });
+        }
+        FileHeader::Damaged => {
+            found.damage.push(Damage { path: path.clone(), offset: 0, episodes: None });
+        }
+    }
+    let length = std::fs::metadata(&path).map_err(StoreError::io(&path))?.len();
+    // Blocks that follow each other without a gap need not be looked for.
+    let mut end = FILE_HEADER_BYTES;
+    for entry in known {
+        if entry.end() > length {
+            let Header { kind, first, last, .. } = entry.header;
+            let episodes = (kind == Kind::EPISODES).then_some((first, last));
+            found.damage.push(Damage { path: path.clone(), offset: entry.offset, episodes });
+            continue;
+        }
+        if entry.offset < end {
+            continue;
+        }
+        if entry.offset > end {
+            let between = scan(segment, end, &read(end, Some(entry.offset))?);
+            note(&path, &between, entry.offset, found);
+            found.entries.extend(between.entries);
+        }
+        found.entries.push(*entry);
+        end = entry.end();
+    }
+    let tail = scan(segment, end, &read(end, None)?);
+    note(&path, &tail, length, found);
+    found.entries.extend(&tail.entries);
+    found.segments.push((segment, tail.end));
+    Ok(())
+}
+
+/// Keeps in mind what is no block.
+fn note(path: &Path, scan: &Scan, until: u64, found: &mut Found) {
+    let tail = (scan.end < until).then_some(scan.end);
+    found.damage.extend(scan.gaps.iter().copied().chain(tail).map(|offset| Damage {
+        path: path.to_owned(),
+        offset,
+        episodes: None,
+    }));
+}
+
+/// What `events.jsonl` says from `offset` on about attempts that went on from a checkpoint, and
+/// where it ends. Lines that say nothing of it are not even parsed.
+fn restored_since(path: &Path, offset: u64) -> Result<(BTreeMap<u32, u64>, u64)> {
+    #[derive(Deserialize)]
+    struct Restored {
+        attempt: u32,
+        #[serde(rename = "type")]
+        kind: String,
+        episode: u64,
+    }
+    let mut restored = BTreeMap::new();
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((restored, offset)),
+        Err(error) => return Err(StoreError::io(path)(error)),
+    };
+    let mut end = offset;
+    let read = || {
+        let mut reader = BufReader::with_capacity(64 * 1024, file);
+        reader.seek(SeekFrom::Start(offset))?;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let n_read = reader.read_until(b'\n', &mut line)?;
+            if line.last() != Some(&b'\n') {
+                return Ok(());
+            }
+            end += n_read as u64;
+            let needle = b"\"restored\"";
+            if !line.windows(needle.len()).any(|part| part == needle) {
+                continue;
+            }
+            if let Ok(said) = serde_json::from_slice::<Restored>(&line)
+                && said.kind == "restored"
+            {
+                restored.insert(said.attempt, said.episode);
+            }
+        }
+    };
+    read().map_err(StoreError::io(path))?;
+    Ok((restored, end))
+}
