@@ -536,7 +536,7 @@ impl Draft {
 impl RunConfig {
     fn check_bounds(&self) -> Result<(), ConfigError> {
         let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
-        let bounds: [(&str, f64, f64, f64); 18] = [
+        let bounds: [(&str, f64, f64, f64); 20] = [
             ("trainer.learning_rate", trainer.learning_rate, 1e-6, 1.0),
             ("trainer.total_timesteps", trainer.total_timesteps as f64, 5e3, 1e9),
             ("trainer.gamma", trainer.gamma, 0.8, 0.9999),
@@ -554,6 +554,8 @@ impl RunConfig {
             ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
             ("retention.checkpoint_every_steps", retention.checkpoint_every_steps as f64, 1e3, 1e9),
             ("retention.keep_checkpoints", f64::from(retention.keep_checkpoints), 1.0, 1e3),
+            ("retention.keep_videos", f64::from(retention.keep_videos), 0.0, 1e3),
+            ("retention.milestone_every_steps", retention.milestone_every_steps as f64, 0.0, 1e9),
             ("retention.shard_target_mb", f64::from(retention.shard_target_mb), 1.0, 1024.0),
         ];
         for (key, value, low, high) in bounds {

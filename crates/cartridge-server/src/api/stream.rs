@@ -135,7 +135,8 @@ impl From<&lab::FeedMessage> for FeedMessage {
                     store::Event::EvaluationComplete(evaluation) => {
                         Self::EvalResult { run_id, evaluation: evaluation.clone().into(), entry }
                     }
-                    store::Event::ArtifactsAvailable { .. } => {
+                    store::Event::ArtifactsAvailable { .. }
+                    | store::Event::ArtifactsNamed { .. } => {
                         Self::ArtifactsAvailable { run_id, entry }
                     }
                     store::Event::ArtifactPruned(pruned) => Self::ArtifactPruned {
