@@ -5,6 +5,7 @@
 mod artifacts;
 mod cli;
 mod engine;
+mod index;
 mod lab;
 mod layering;
 mod lifecycle;

@@ -296,34 +296,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/runs/{id}/artifacts": {
+    "/api/runs/{id}/checkpoint": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List what a run has made, and how much of it is kept. */
-        get: operations["list_artifacts"];
+        get?: never;
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/runs/{id}/artifacts/{artifact_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Get an artifact: a file as it is, with ranges, or a folder as a tar archive. */
-        get: operations["get_artifact"];
-        put?: never;
-        post?: never;
+        /** Ask a run to save a checkpoint and go on. */
+        post: operations["checkpoint_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -415,6 +398,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a run to stop stepping; its process stays. */
+        post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/preview": {
         parameters: {
             query?: never;
@@ -432,6 +432,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused run go on. */
+        post: operations["resume_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/stop": {
         parameters: {
             query?: never;
@@ -443,6 +460,40 @@ export interface paths {
         put?: never;
         /** Ask a run to save a checkpoint and end. */
         post: operations["stop_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a run's processes at once, without a checkpoint. */
+        post: operations["terminate_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/tune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change a setting of a run while it trains, after a checkpoint. */
+        post: operations["tune_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -522,63 +573,11 @@ export interface components {
         Activity: "training" | "evaluating" | "idle";
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
-        /** @description Something that a run has made. */
-        Artifact: {
-            /**
-             * Format: double
-             * @description When it was first seen, in Unix seconds.
-             */
-            created_at: number;
-            /** @description Its name in the run. */
-            id: string;
-            /** @description Whether it is a folder, which is served as a tar archive. */
-            is_folder: boolean;
-            /** @description What it is. */
-            kind: components["schemas"]["ArtifactKind"];
-            /** @description Kept for good, because of the step that it belongs to. */
-            milestone: boolean;
-            /**
-             * Format: int64
-             * @description Files in it, or 1.
-             */
-            n_files: number;
-            /** @description Where it is, below the run's folder or its working folder; to be shown, not to be asked for. */
-            path: string;
-            /** @description Kept for good, because somebody said so. */
-            pinned: boolean;
-            /** @description Its hash; none while it grows. */
-            sha256: string | null;
-            /** @description In a working folder that others may use too: shown, and never removed. */
-            shared: boolean;
-            /**
-             * Format: int64
-             * @description Its bytes.
-             */
-            size_bytes: number;
-        };
-        /**
-         * @description What an artifact is.
-         * @enum {string}
-         */
-        ArtifactKind: "video" | "tensorboard" | "wandb" | "checkpoint" | "eval" | "log" | "episodes" | "other";
-        /** @description What a run has made. */
-        Artifacts: {
-            /** @description What is there, by kind and age. */
-            artifacts: components["schemas"]["Artifact"][];
-            /** @description Whether the run has ended and everything was looked at. */
-            complete: boolean;
-            /** @description How many of each kind are kept. */
-            kept: components["schemas"]["Kept"][];
-            /** @description The run. */
-            run_id: string;
-            /** @description Where the run is on W&B, as its trainer said. */
-            wandb_url: string | null;
-        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop";
+        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -835,34 +834,6 @@ export interface components {
             /** @description The run. */
             run_id: string;
             /** @enum {string} */
-            type: "ArtifactsAvailable";
-        } | {
-            /** @description The artifact. */
-            artifact_id: string;
-            /** @description The line in the event log. */
-            entry: components["schemas"]["Entry"];
-            /**
-             * Format: int64
-             * @description How many of its kind the run still has.
-             */
-            kept: number;
-            /** @description What it was. */
-            kind: components["schemas"]["ArtifactKind"];
-            /** @description The run. */
-            run_id: string;
-            /**
-             * Format: int64
-             * @description How many of its kind the run ever had.
-             */
-            total: number;
-            /** @enum {string} */
-            type: "ArtifactPruned";
-        } | {
-            /** @description The line in the event log. */
-            entry: components["schemas"]["Entry"];
-            /** @description The run. */
-            run_id: string;
-            /** @enum {string} */
             type: "EventLogged";
         };
         /** @description A field that is wrong. */
@@ -1038,28 +1009,6 @@ export interface components {
              */
             last: number;
         } | "zero";
-        /** @description How many of a kind are kept. */
-        Kept: {
-            /**
-             * Format: int64
-             * @description How many are there.
-             */
-            kept: number;
-            /** @description The kind. */
-            kind: components["schemas"]["ArtifactKind"];
-            /**
-             * Format: int64
-             * @description Bytes of those that are there.
-             */
-            size_bytes: number;
-            /** @description The same in words: `2 of 5 kept`. */
-            text: string;
-            /**
-             * Format: int64
-             * @description How many there have ever been.
-             */
-            total: number;
-        };
         /** @description What the lab is. */
         LabFacts: {
             /** @description CPU cores of the machine. */
@@ -1597,7 +1546,7 @@ export interface components {
          * @description Where a run is in its life.
          * @enum {string}
          */
-        RunState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
+        RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
         /** @description A picture: the part of the world to show, and what is in it from back to front. */
         Scene: {
             /** @description The shapes, from back to front. */
@@ -1710,6 +1659,20 @@ export interface components {
              * @description Top edge.
              */
             y1: number;
+        };
+        /** @description A setting to be changed. */
+        Tune: {
+            /**
+             * @description The full path of the setting.
+             * @example trainer.learning_rate
+             */
+            path: string;
+            /**
+             * Format: double
+             * @description Its new value.
+             * @example 0.0001
+             */
+            value: number;
         };
         /**
          * @description Who must move.
@@ -2445,6 +2408,20 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
                 cursor?: string;
+                /**
+                 * @description Only of these kinds, separated by commas; without it, all but the games of people.
+                 * @example train,eval
+                 */
+                kind?: string;
+                /**
+                 * @description Only in these states, separated by commas.
+                 * @example running,lost
+                 */
+                state?: string;
+                /** @description Only of this environment or game. */
+                env?: string;
+                /** @description Only with this in their name, id or environment; case does not matter. */
+                q?: string;
             };
             header?: never;
             path?: never;
@@ -2563,7 +2540,7 @@ export interface operations {
             };
         };
     };
-    list_artifacts: {
+    checkpoint_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -2575,12 +2552,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Artifacts"];
+                    "application/json": components["schemas"]["Run"];
                 };
             };
             401: {
@@ -2599,69 +2576,13 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    get_artifact: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the run */
-                id: string;
-                /** @description Name of the artifact in the run */
-                artifact_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The content */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": unknown;
-                };
-            };
-            /** @description A part of it */
-            206: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": unknown;
-                };
-            };
-            /** @description It is as the client knows it */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            401: {
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
                 };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description It has no such range */
-            416: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };
@@ -2857,6 +2778,12 @@ export interface operations {
                 keys?: string;
                 /** @description About how many points of each, at most 10,000. Spikes survive. */
                 points?: number;
+                /** @description Only from this step on. */
+                from?: number;
+                /** @description Only up to this step. */
+                to?: number;
+                /** @description Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first. */
+                tail?: number;
             };
             header?: never;
             path: {
@@ -2873,6 +2800,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Metrics"];
+                    "application/x-ndjson": components["schemas"]["MetricRow"];
                 };
             };
             400: {
@@ -2892,6 +2820,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2950,6 +2924,52 @@ export interface operations {
             };
         };
     };
+    resume_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stop_run: {
         parameters: {
             query?: never;
@@ -2987,6 +3007,118 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminate_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tune_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tune"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
