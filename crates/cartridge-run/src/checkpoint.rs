@@ -11,7 +11,8 @@ use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::{Pruned, RunDir, RunId, StoreError};
 use serde::{Deserialize, Serialize};
 
-use crate::discovery;
+use crate::config::Retention;
+use crate::discovery::{self, NewCheckpoint};
 use crate::error::{Result, RunError};
 
 const FORMAT: u32 = 1;
@@ -119,9 +120,10 @@ pub fn load(dir: &RunDir, run: &RunId, alias: Alias) -> Result<(CheckpointManife
     Ok((manifest, policy))
 }
 
-/// Names the newest checkpoint in the run's list of artifacts and removes the oldest beyond `keep`;
-/// those that an alias points to, milestones and pinned ones stay. Returns what was removed.
-pub fn prune(dir: &RunDir, keep: usize) -> Result<Vec<Pruned>> {
+/// Names the newest checkpoint in the run's list of artifacts and removes the oldest beyond those
+/// that are to be kept; those that an alias points to, milestones and pinned ones stay. Returns
+/// what was removed.
+pub fn prune(dir: &RunDir, retention: &Retention) -> Result<Vec<Pruned>> {
     let folder = dir.checkpoints_path();
     let mut names: Vec<String> = fs::read_dir(&folder)
         .map_err(StoreError::io(&folder))?
@@ -129,12 +131,24 @@ pub fn prune(dir: &RunDir, keep: usize) -> Result<Vec<Pruned>> {
         .filter(|name| is_name(name))
         .collect();
     names.sort();
-    let newest = names.last().cloned();
-    names.truncate(names.len().saturating_sub(keep));
+    let newest = names.last().map(|name| NewCheckpoint {
+        name: name.clone(),
+        milestone: is_milestone(&names, retention.milestone_every_steps),
+    });
+    let keep = retention.keep_checkpoints;
+    names.truncate(names.len().saturating_sub(keep as usize));
     let pointed = [named(dir, Alias::Latest), named(dir, Alias::Best)];
     names.retain(|name| !pointed.contains(&Some(name.clone())));
     let reason = format!("the newest {keep} are kept");
-    discovery::turn_over(dir, newest.as_deref(), &names, &reason)
+    discovery::turn_over(dir, newest.as_ref(), &names, &reason)
+}
+
+/// Whether the last of some checkpoints is the first at or after a multiple of `every` steps.
+fn is_milestone(names: &[String], every: u64) -> bool {
+    let step = |name: &String| name.strip_prefix("step_").and_then(|step| step.parse::<u64>().ok());
+    let mut newest = names.iter().rev().filter_map(step);
+    let (last, before) = (newest.next().unwrap_or(0), newest.next().unwrap_or(0));
+    every > 0 && last / every > before / every
 }
 
 pub(crate) fn is_name(name: &str) -> bool {

@@ -150,6 +150,17 @@ pub struct Retention {
     /// Size of a file of recorded episodes in MiB, 1 to 1,024; whole ones can be dropped.
     #[serde(default = "default_shard_target_mb")]
     pub shard_target_mb: u32,
+    /// Newest videos that are kept, 0 to 1,000.
+    #[serde(default = "default_keep_videos")]
+    pub keep_videos: u32,
+    /// The first checkpoint at or after each multiple of so many steps is kept for good, up to
+    /// 1e9; 0 for none.
+    #[serde(default)]
+    pub milestone_every_steps: u64,
+}
+
+fn default_keep_videos() -> u32 {
+    3
 }
 
 /// For runs that were made before there was a choice.
@@ -397,7 +408,13 @@ impl Draft {
                 "simulation": { "n_envs": ppo.n_envs, "n_steps": ppo.n_steps },
                 "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
                 "seeds": { "seed_base": 42 },
-                "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5, "shard_target_mb": 128 },
+                "retention": {
+                    "checkpoint_every_steps": 50_000,
+                    "keep_checkpoints": 5,
+                    "shard_target_mb": default_shard_target_mb(),
+                    "keep_videos": default_keep_videos(),
+                    "milestone_every_steps": 0,
+                },
                 "resources": Resources::default(),
                 "overrides_whitelist": default_whitelist(),
             }),

@@ -633,11 +633,20 @@ pub fn prune(
     Ok(told)
 }
 
+/// A checkpoint that has just been saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewCheckpoint {
+    /// Its folder.
+    pub name: String,
+    /// Whether it is kept for good.
+    pub milestone: bool,
+}
+
 /// Names a checkpoint that has just been saved, and drops those in `old`, in one write; then the
 /// old ones are removed. For the trainer, which tells of them in its own events.
 pub fn turn_over(
     dir: &RunDir,
-    new: Option<&str>,
+    new: Option<&NewCheckpoint>,
     old: &[String],
     reason: &str,
 ) -> Result<Vec<Pruned>> {
@@ -656,14 +665,13 @@ pub fn turn_over(
         }))
     };
     let new = match new {
-        Some(name) => found(name)?,
-        None => None,
-    };
-    let new = match new {
-        Some(new) => {
-            let sha256 = artifacts::hash(&own, &new.path, true)?;
-            Some(new.into_artifact(Some(sha256)))
-        }
+        Some(NewCheckpoint { name, milestone }) => match found(name)? {
+            Some(found) => {
+                let sha256 = artifacts::hash(&own, &found.path, true)?;
+                Some(Artifact { milestone: *milestone, ..found.into_artifact(Some(sha256)) })
+            }
+            None => None,
+        },
         None => None,
     };
     let mut locked = Locked::open(dir, &dir.id()?)?;

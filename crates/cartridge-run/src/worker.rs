@@ -229,8 +229,7 @@ impl Worker {
             return Ok(name.clone());
         }
         let name = checkpoint::save(&self.dir, &self.config.env_id, step, self.ppo.policy())?;
-        let keep = self.config.retention.keep_checkpoints as usize;
-        for pruned in checkpoint::prune(&self.dir, keep)? {
+        for pruned in checkpoint::prune(&self.dir, &self.config.retention)? {
             self.journal.event(Event::ArtifactPruned(pruned))?;
         }
         self.journal.last_checkpoint = Some((step, name.clone()));

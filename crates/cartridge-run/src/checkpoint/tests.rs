@@ -48,12 +48,19 @@ fn a_policy_survives_the_disk() {
 #[test]
 fn old_checkpoints_go_and_the_best_stays() {
     let fixture = Fixture::new();
+    let keep_two = Retention {
+        checkpoint_every_steps: 1000,
+        keep_checkpoints: 2,
+        keep_videos: 3,
+        shard_target_mb: 128,
+        milestone_every_steps: 0,
+    };
     for step in 1..=5 {
         let name = save(&fixture.dir, "CartPole-v1", step, &policy(step)).unwrap();
         if step == 2 {
             point(&fixture.dir, Alias::Best, &name).unwrap();
         }
-        prune(&fixture.dir, 2).unwrap();
+        prune(&fixture.dir, &keep_two).unwrap();
     }
     let expected = ["best", "latest", "step_000000002", "step_000000004", "step_000000005"];
     assert_eq!(fixture.names(), expected);
@@ -98,4 +105,17 @@ fn an_alias_is_never_a_path() {
         fs::write(fixture.dir.checkpoints_path().join("latest"), evil).unwrap();
         assert_eq!(named(&fixture.dir, Alias::Latest), None, "{evil}");
     }
+}
+
+#[test]
+fn a_milestone_is_the_first_checkpoint_past_a_multiple() {
+    let check = |names: &[&str], every: u64, expected: bool| {
+        let names: Vec<String> = names.iter().map(|name| format!("step_{name}")).collect();
+        assert_eq!(is_milestone(&names, every), expected, "{names:?} every {every}");
+    };
+    check(&["000000900", "000001000"], 1000, true);
+    check(&["000000900", "000001100"], 1000, true);
+    check(&["000001100", "000001900"], 1000, false);
+    check(&["000000100"], 1000, false);
+    check(&["000000900", "000001000"], 0, false);
 }

@@ -20,8 +20,7 @@ echo zip > model.zip
 
 fn exec(folder: &Path) -> String {
     let args = ["exec", "--env", "Any-v0", "--name", "films", "--json", "--data", "data", "--"];
-    let output =
-        cartridge(&args).args(["sh", "-c", TRAINER]).current_dir(folder).output().unwrap();
+    let output = cartridge(&args).args(["sh", "-c", TRAINER]).current_dir(folder).output().unwrap();
     let id = result(&output)["run_id"].as_str().map(str::to_owned);
     id.unwrap_or_else(|| panic!("{} {}", text(&output.stdout), text(&output.stderr)))
 }
@@ -84,9 +83,23 @@ fn what_a_foreign_trainer_leaves_is_found_listed_and_kept_in_bounds() {
 fn a_training_turns_its_checkpoints_over_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let args = [
-        "train", "CartPole-v1", "--algo", "ppo", "--steps", "20000", "--json", "--data", "data",
-        "--set", "retention.checkpoint_every_steps=2048", "--set", "retention.keep_checkpoints=2",
-        "--set", "retention.milestone_every_steps=8192", "--set", "evaluation.final_episodes=1",
+        "train",
+        "CartPole-v1",
+        "--algo",
+        "ppo",
+        "--steps",
+        "20000",
+        "--json",
+        "--data",
+        "data",
+        "--set",
+        "retention.checkpoint_every_steps=2048",
+        "--set",
+        "retention.keep_checkpoints=2",
+        "--set",
+        "retention.milestone_every_steps=8192",
+        "--set",
+        "evaluation.final_episodes=1",
     ];
     let output = run(folder.path(), &args);
     let id = result(&output)["run_id"].as_str().unwrap().to_owned();
@@ -134,8 +147,18 @@ fn killed_at_any_moment_no_list_names_a_missing_file() {
     let mut known = std::collections::BTreeSet::new();
     for n in 0..4_u64 {
         let args = [
-            "train", "CartPole-v1", "--algo", "ppo", "--steps", "1e9", "--data", "data", "--set",
-            "retention.checkpoint_every_steps=1000", "--set", "retention.keep_checkpoints=2",
+            "train",
+            "CartPole-v1",
+            "--algo",
+            "ppo",
+            "--steps",
+            "1e9",
+            "--data",
+            "data",
+            "--set",
+            "retention.checkpoint_every_steps=1000",
+            "--set",
+            "retention.keep_checkpoints=2",
         ];
         let mut train = cartridge(&args)
             .current_dir(folder.path())
