@@ -53,6 +53,8 @@ impl CarriedRun {
             config,
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            parent: None,
+            restart: None,
             command: None,
             cwd: None,
             limits: Default::default(),

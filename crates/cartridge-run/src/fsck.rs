@@ -25,10 +25,12 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::audit::Marks;
 use crate::checkpoint::{self, Alias};
 use crate::discovery::{self, Subject, base_folder};
 use crate::error::Result;
 use crate::lab::lock_data;
+use crate::steer::{self, By};
 
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -58,6 +60,8 @@ pub enum Fault {
     ChangedArtifact,
     /// What became of a file is not in the run's events yet.
     UntoldArtifact,
+    /// A run has been in the trash for longer than it can be brought back.
+    OldTrash,
     /// A file that was written beside its place, or half removed, and then forgotten.
     LeftOver,
 }
@@ -107,6 +111,7 @@ pub fn check(data: &DataDir, repair: bool, now: f64) -> Result<Report> {
     let lock = if repair { Some(lock_data(data)?) } else { None };
     let mut check = Check { data, repair, now, report: Report::default(), is_index_stale: false };
     check.data_folder()?;
+    check.trash()?;
     let mut ids = data.run_ids()?;
     ids.sort();
     for id in ids {
@@ -168,6 +173,23 @@ impl Check<'_> {
                 if is_left && entry.kind == EntryKind::File {
                     self.left_over(None, &folder, &entry.name);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn trash(&mut self) -> Result<()> {
+        let mut marks = Marks::default();
+        marks.advance(self.data)?;
+        let days = steer::UNDO_S / 86_400.0;
+        for (id, at) in &marks.deleted {
+            if self.now - at > steer::UNDO_S {
+                let path = steer::trash(self.data, id);
+                let detail = format!("the run was deleted more than {days:.0} days ago");
+                let hint = "a lab, or `cartridge fsck --repair`, removes it for good";
+                self.find(Fault::OldTrash, Some(id), &path, detail, hint, |check| {
+                    steer::purge(check.data, id, By::new("fsck"))
+                });
             }
         }
         Ok(())

@@ -17,12 +17,14 @@ use cartridge_store::{
 };
 use serde::Serialize;
 
+use crate::audit::Marks;
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::lab::{Lab, subject};
 use crate::retention::{LabConfig, Limits, Plan, RunFacts, plan};
+use crate::steer::{self, By};
 
 /// How often runs at work are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -97,13 +99,14 @@ pub fn known(data: &DataDir) -> Result<Vec<Known>> {
 /// Removes what is not to be kept, or says what that would be.
 pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
     let limits = LabConfig::read(data)?.retention;
-    let pins = Pins::read(data)?;
+    let mut marks = Marks::default();
+    marks.advance(data)?;
     let mut facts = Vec::new();
     let mut subjects = HashMap::new();
     for Known { manifest, subject } in known {
         // One whose list cannot be read is left alone until it is mended.
         if let Ok(Some(list)) = ArtifactList::read(&data.run(&manifest.id)) {
-            facts.push(run_facts(&data.run(&manifest.id), manifest, subject, list, &pins));
+            facts.push(run_facts(&data.run(&manifest.id), manifest, subject, list, &marks));
             subjects.insert(&manifest.id, subject);
         }
     }
@@ -132,28 +135,15 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
         }
     }
     for doomed in &outcome.plan.runs {
-        if let Err(error) = pins.delete(data, &doomed.run_id) {
+        // It is looked at again: it may have been started since.
+        let deleted = steer::look(data, &doomed.run_id).and_then(|(manifest, status)| {
+            steer::delete(data, &manifest, &status, By::new("retention"))
+        });
+        if let Err(error) = deleted {
             outcome.failed.push((doomed.run_id.clone(), error.to_string()));
         }
     }
     Ok(outcome)
-}
-
-/// What people said about keeping runs.
-#[derive(Debug, Default)]
-struct Pins {
-    runs: BTreeSet<RunId>,
-    checkpoints: BTreeMap<RunId, BTreeSet<String>>,
-}
-
-impl Pins {
-    fn read(_data: &DataDir) -> Result<Self> {
-        Ok(Self::default())
-    }
-
-    fn delete(&self, data: &DataDir, id: &RunId) -> Result<()> {
-        Err(StoreError::NoSuchRun(format!("{id} in {}", data.path().display())).into())
-    }
 }
 
 fn run_facts(
@@ -161,13 +151,14 @@ fn run_facts(
     manifest: &Manifest,
     subject: &Subject,
     list: ArtifactList,
-    pins: &Pins,
+    marks: &Marks,
 ) -> RunFacts {
     let config = &manifest.config;
     let number = |name: &str| {
         config["retention"][name].as_u64().and_then(|number| u32::try_from(number).ok())
     };
-    let mut kept_checkpoints = pins.checkpoints.get(&manifest.id).cloned().unwrap_or_default();
+    let mut kept_checkpoints =
+        marks.pinned_checkpoints.get(&manifest.id).cloned().unwrap_or_default();
     kept_checkpoints.extend(
         [Alias::Latest, Alias::Best].iter().filter_map(|alias| checkpoint::named(dir, *alias)),
     );
@@ -177,7 +168,7 @@ fn run_facts(
         agent: config["algo"].as_str().unwrap_or("trainer").to_owned(),
         created_at: manifest.created_at,
         is_at_work: subject.is_at_work,
-        is_pinned: pins.runs.contains(&manifest.id),
+        is_pinned: marks.pinned.contains(&manifest.id),
         is_counted: manifest.kind != RunKind::Eval,
         keep_videos: number("keep_videos"),
         keep_checkpoints: number("keep_checkpoints"),

@@ -5,11 +5,14 @@
 //! * [`config`]: what a run is told, from defaults, files and `--set`, checked and explained.
 //! * [`tunable`]: what may be changed while a run trains.
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
+//! * [`queue`]: which of the waiting runs can be started now.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
+//! * [`leftover`]: processes that an older attempt left behind.
 //! * [`worker`]: the native trainer process.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
-//! * [`steer`], [`control`]: what can be asked of a run, and the signed lines that ask.
+//! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
+//! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
@@ -27,6 +30,7 @@
 //! changes nothing for a trainer.
 
 pub mod archive;
+pub mod audit;
 pub mod carried;
 pub mod checkpoint;
 pub mod clock;
@@ -37,17 +41,20 @@ pub mod error;
 pub mod evaluation;
 pub mod foreign;
 pub mod fsck;
+mod gpu;
 pub mod hint;
 pub mod human;
 pub mod janitor;
 pub mod lab;
 pub mod launch;
+pub mod leftover;
 pub mod matches;
 pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
 pub mod protocol;
+pub mod queue;
 pub mod retention;
 pub mod secret;
 pub mod steer;

@@ -39,8 +39,8 @@ pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
-    GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played,
-    Pruned, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
+    GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent,
+    Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

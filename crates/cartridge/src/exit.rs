@@ -55,11 +55,14 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
                 StoreError::NoSuchRun(_) | StoreError::NoSuchArtifact(_) | StoreError::NoData(_),
             )
             | RunError::NoCheckpoint(_)
+            | RunError::NoSuchCheckpoint { .. }
             | RunError::NoActions(_),
         ) => Exit::NotFound,
         Some(
             RunError::Ended { .. }
             | RunError::NotNow { .. }
+            | RunError::NothingLeft { .. }
+            | RunError::NoState { .. }
             | RunError::LabRunning { .. }
             | RunError::Store(StoreError::InUse(_)),
         ) => Exit::Conflict,

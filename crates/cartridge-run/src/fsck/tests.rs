@@ -275,6 +275,20 @@ fn what_crashes_left_behind_is_removed() {
 }
 
 #[test]
+fn old_trash_is_removed_for_good() {
+    let fixture = Fixture::new();
+    let (manifest, status) = steer::look(&fixture.data, &fixture.id).unwrap();
+    steer::delete(&fixture.data, &manifest, &status, By::new("test")).unwrap();
+    assert_eq!(fixture.check(false).findings, []);
+    let later = unix_now() + 8.0 * 86_400.0;
+    let report = check(&fixture.data, false, later).unwrap();
+    assert_eq!(report.findings[0].fault, Fault::OldTrash);
+    assert!(!check(&fixture.data, true, later).unwrap().is_bad());
+    assert!(!steer::trash(&fixture.data, &fixture.id).exists());
+    assert_eq!(check(&fixture.data, false, later).unwrap().findings, []);
+}
+
+#[test]
 fn the_list_and_the_disk_are_made_to_agree() {
     found_and_mended(&[Fault::MissingArtifact], |fixture| {
         fs::remove_file(fixture.path("videos/a/0.mp4")).unwrap();

@@ -40,7 +40,7 @@ fn lab() -> (TempDir, Lab, RunId) {
         version: "0.0.0".to_owned(),
         stop_grace: Duration::ZERO,
     };
-    let lab = Lab::open(data, launcher).unwrap();
+    let lab = Lab::open(data, launcher, crate::queue::Limits::of_machine()).unwrap();
     (folder, lab, manifest.id)
 }
 
@@ -109,4 +109,19 @@ fn a_wrong_knob_is_said_and_removes_nothing() {
     let error = lab.tidy(false).unwrap_err().to_string();
     assert!(error.contains("did you mean `retention.keep_videos`?"), "{error}");
     assert_eq!(lab.artifacts(&id).unwrap().kept(ArtifactKind::Video), (5, 5));
+}
+
+#[test]
+fn pinned_runs_and_checkpoints_stay_and_old_runs_go_to_the_trash() {
+    let (_folder, lab, id) = lab();
+    lab.look_at(&id).unwrap();
+    let limits = r#"{"retention":{"keep_videos":0,"keep_runs_per_environment":0}}"#;
+    fs::write(lab.data().path().join("lab.json"), limits).unwrap();
+    steer::pin(lab.data(), &id, None, true, By::new("test")).unwrap();
+    let outcome = lab.tidy(false).unwrap();
+    assert!(outcome.plan.artifacts.is_empty() && outcome.plan.runs.is_empty(), "{outcome:?}");
+    steer::pin(lab.data(), &id, None, false, By::new("test")).unwrap();
+    let outcome = lab.tidy(false).unwrap();
+    assert_eq!((outcome.plan.runs.len(), outcome.failed.len()), (1, 0), "{outcome:?}");
+    assert!(steer::trash(lab.data(), &id).is_dir() && !lab.data().run(&id).path().exists());
 }

@@ -5,6 +5,7 @@
 mod artifacts;
 mod cli;
 mod engine;
+mod foreign;
 mod index;
 mod lab;
 mod layering;
