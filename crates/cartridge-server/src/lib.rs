@@ -104,6 +104,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::control::router())
         .merge(api::telemetry::router())
         .merge(api::episodes::router())
+        .merge(api::artifacts::router())
         .merge(api::stream::router())
         .merge(api::play::router())
         .merge(api::human::router())
