@@ -36,8 +36,8 @@ def manifest(run_id: str, name: str, created_at: float) -> str:
                                   "seeds": {"seed_base": 42}, "env": {}}})
 
 
-def line(row: int, rng: random.Random) -> str:
-    values = ",".join(f'"{key}":{rng.gauss(0, 1)!r}' for key in KEYS)
+def line(row: int, rng: random.Random, keys=KEYS) -> str:
+    values = ",".join(f'"{key}":{rng.gauss(0, 1)!r}' for key in keys)
     return (f'{{"attempt":1,"row":{row},"t":{T0 + row * 0.0137!r},"step":{row * 8},'
             f'"values":{{{values}}}}}\n')
 
@@ -130,14 +130,14 @@ def wait(lab: Lab, rows: int) -> None:
         time.sleep(0.05)
 
 
-def live(lab: Lab, data: pathlib.Path, rows_per_second: int, seconds: int) -> None:
+def live(lab: Lab, data: pathlib.Path, run_id: str, n_keys: int, rows_per_second: int, seconds: int) -> None:
     """A trainer that appends rows and makes them durable each second, while charts are read."""
-    run_id = "r-zzzzzz"
     folder = data / "runs" / run_id
     folder.mkdir()
     (folder / "run.json").write_text(manifest(run_id, "A live run", T0 + 1))
     rng = random.Random(2)
-    ready = [line(row, rng).encode() for row in range(1, rows_per_second * seconds + 1)]
+    keys = KEYS[:n_keys]
+    ready = [line(row, rng, keys).encode() for row in range(1, rows_per_second * seconds + 1)]
     written, durable = 0, {}
 
     def write() -> None:
@@ -170,8 +170,8 @@ def live(lab: Lab, data: pathlib.Path, rows_per_second: int, seconds: int) -> No
     writer.join()
     took = time.monotonic() - began
     delays.sort(), charts.sort()
-    say("ingest of a live run while its charts are read", bar="50,000 points/s",
-        points_per_second=round(len(ready) * len(KEYS) / took), seconds=round(took, 1),
+    say(f"ingest of a live run, {n_keys} values to a row, while its charts are read", bar="50,000 points/s",
+        points_per_second=round(len(ready) * n_keys / took), seconds=round(took, 1),
         newest_row_age_p99_ms=round(1000 * delays[int(0.99 * len(delays))]),
         chart_p99_ms=round(1000 * charts[int(0.99 * len(charts))], 1),
         lab_cpu_percent=round(100 * (lab.cpu() - cpu) / took), rss_mb=round(lab.rss_mb()),
@@ -218,7 +218,8 @@ def main() -> None:
         cpu = lab.cpu()
         time.sleep(10)
         say("idle", cpu_percent=round(10 * (lab.cpu() - cpu), 2), rss_mb=round(lab.rss_mb()))
-        live(lab, data, rows_per_second=6_250, seconds=20)
+        live(lab, data, "r-zzzzzy", n_keys=8, rows_per_second=7_000, seconds=15)
+        live(lab, data, "r-zzzzzz", n_keys=1, rows_per_second=56_000, seconds=10)
         live_fast(lab, data)
         lab.end()
         log = (data / "lab.log").read_text()
