@@ -11,7 +11,7 @@ fn open(data: &DataDir) -> Result<Lab> {
         version: "0.0.0".to_owned(),
         stop_grace: std::time::Duration::ZERO,
     };
-    Lab::open(data.clone(), launcher)
+    Lab::open(data.clone(), launcher, Limits::of_machine())
 }
 
 fn make_run(data: &DataDir) -> (RunDir, RunId) {
@@ -24,6 +24,8 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         config: json!({ "env": {} }),
         created_at: 1.0,
         cartridge_version: "0.0.0".to_owned(),
+        parent: None,
+        restart: None,
         command: None,
         cwd: None,
         limits: Default::default(),
@@ -83,7 +85,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
     assert_eq!(lab.tick().unwrap(), [], "it is said once");
     assert!(matches!(
-        lab.ask(&id, Command::Stop, "test"),
+        lab.ask(&id, Command::Stop, By::new("test")),
         Err(RunError::Ended { state: RunState::Lost, .. })
     ));
     // It speaks again.
@@ -103,7 +105,7 @@ fn a_stop_is_signed_once() {
     let lab = open(&data).unwrap();
     for _ in 0..2 {
         assert_eq!(
-            lab.ask(&id, Command::Stop, "test").unwrap().run.status.state(),
+            lab.ask(&id, Command::Stop, By::new("test")).unwrap().run.status.state(),
             RunState::Stopping
         );
     }
@@ -172,7 +174,7 @@ fn what_happens_between_two_ticks_is_told_at_the_next() {
     let FeedPosition::Reset(before) = lab.feed_position(None).unwrap() else {
         panic!("a new reader")
     };
-    lab.ask(&id, Command::Stop, "test").unwrap();
+    lab.ask(&id, Command::Stop, By::new("test")).unwrap();
     let seqs: Vec<u64> = lab.tick().unwrap().iter().map(|message| message.seq).collect();
     assert_eq!(seqs, [before + 1], "no number is left out");
 }
