@@ -26,6 +26,7 @@ RUNS = int(os.environ.get("RUNS", 10_000))
 EVENTS = 100
 LONG = "r-000001"
 T0 = 1_790_000_000.0
+STARTED = '{"attempt":1,"t":%r,"type":"started","supervisor_pid":1,"trainer_pid":2}\n'
 
 
 def manifest(run_id: str, name: str, created_at: float) -> str:
@@ -47,8 +48,7 @@ def make(data: pathlib.Path) -> None:
     folder = data / "runs" / LONG
     folder.mkdir(parents=True)
     (folder / "run.json").write_text(manifest(LONG, "A long run", T0))
-    exited = ('{"attempt":1,"t":%r,"type":"started","supervisor_pid":1,"trainer_pid":2}\n'
-              '{"attempt":1,"t":%r,"type":"exited","code":0,"signal":null,"log":[]}\n')
+    exited = STARTED + '{"attempt":1,"t":%r,"type":"exited","code":0,"signal":null,"log":[]}\n'
     (folder / "supervisor.jsonl").write_text(exited % (T0, T0 + 9))
     with open(folder / "metrics.jsonl", "w") as file:
         for row in range(1, ROWS + 1):
@@ -134,6 +134,8 @@ def live(lab: Lab, data: pathlib.Path, run_id: str, n_keys: int, rows_per_second
     """A trainer that appends rows and makes them durable each second, while charts are read."""
     folder = data / "runs" / run_id
     folder.mkdir()
+    beat = '{"attempt":1,"t":%r,"type":"heartbeat","cpu_percent":null,"rss_bytes":null}\n' % T0
+    (folder / "supervisor.jsonl").write_text(STARTED % T0)
     (folder / "run.json").write_text(manifest(run_id, "A live run", T0 + 1))
     rng = random.Random(2)
     keys = KEYS[:n_keys]
@@ -149,6 +151,8 @@ def live(lab: Lab, data: pathlib.Path, run_id: str, n_keys: int, rows_per_second
                 file.write(b"".join(ready[written:due]))
                 if due // rows_per_second > written // rows_per_second:
                     os.fsync(file.fileno())
+                    with open(folder / "supervisor.jsonl", "a") as supervisor:
+                        supervisor.write(beat)
                 for row in range(written + 1, due + 1):
                     durable[row] = time.monotonic()
                 written = due
@@ -236,6 +240,7 @@ def live_fast(lab: Lab, data: pathlib.Path) -> None:
     rng = random.Random(4)
     n = 200_000
     (folder / "metrics.jsonl").write_text("".join(line(row, rng) for row in range(1, n + 1)))
+    (folder / "supervisor.jsonl").write_text(STARTED % T0)
     (folder / "run.json").write_text(manifest("r-yyyyyy", "A flood", T0 + 2))
     began, worst, known = time.monotonic(), 0.0, 0
     while known < n:
