@@ -335,7 +335,7 @@ impl Worker {
             return Ok(name.clone());
         }
         // The rows that the checkpoint counts come first.
-        self.journal.metrics.sync()?;
+        self.journal.sync()?;
         let state = self.ppo.state();
         let progress = Progress {
             row: self.journal.n_rows,
