@@ -55,9 +55,12 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoCheckpoint(_)
             | RunError::NoActions(_),
         ) => Exit::NotFound,
-        Some(RunError::Ended { .. } | RunError::NotNow { .. } | RunError::LabRunning { .. }) => {
-            Exit::Conflict
-        }
+        Some(
+            RunError::Ended { .. }
+            | RunError::NotNow { .. }
+            | RunError::LabRunning { .. }
+            | RunError::Store(StoreError::InUse(_)),
+        ) => Exit::Conflict,
         _ => Exit::Failed,
     }
 }

@@ -123,8 +123,10 @@ fn a_reader_of_the_feed_resumes_or_is_reset() {
     };
     assert!(newest > 0);
     assert_eq!(lab.feed_position(Some(newest)).unwrap(), FeedPosition::Known(newest));
-    assert_eq!(lab.feed_position(Some(0)).unwrap(), FeedPosition::Known(0));
-    assert_eq!(lab.feed_after(0, 99).unwrap().last().unwrap().seq, newest);
+    let kept = lab.feed_after(0, 99).unwrap();
+    let oldest = kept[0].seq;
+    assert_eq!(lab.feed_position(Some(oldest - 1)).unwrap(), FeedPosition::Known(oldest - 1));
+    assert_eq!(kept.last().unwrap().seq, newest);
     assert_eq!(
         lab.feed_position(Some(newest + 1)).unwrap(),
         FeedPosition::Reset(newest),
@@ -250,4 +252,138 @@ fn the_address_is_known_while_the_lab_lives() {
     assert_eq!(address_of(&data).as_deref(), Some("http://127.0.0.1:1"));
     drop(lab);
     assert_eq!(address_of(&data), None);
+}
+
+/// `metrics.jsonl` with rows `from` to `to`.
+fn rows(from: u64, to: u64) -> String {
+    let line = |row| json!({ "attempt": 1, "row": row, "t": row, "step": row, "values": { "m": 0.5, "n": row } });
+    (from..=to).map(|row| format!("{}\n", line(row))).collect()
+}
+
+fn last_row(lab: &Lab, id: &RunId) -> u64 {
+    lab.series(id, &[], 9, (0, u64::MAX)).unwrap().0
+}
+
+#[test]
+fn a_flood_in_one_run_does_not_delay_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (flooded, flooded_id) = make_run(&data);
+    let (quiet, quiet_id) = make_run(&data);
+    for dir in [&flooded, &quiet] {
+        std::fs::write(dir.supervisor_path(), started()).unwrap();
+    }
+    let lab = open(&data).unwrap();
+    let n = 400_000;
+    std::fs::write(flooded.metrics_path(), rows(1, n)).unwrap();
+    std::fs::write(quiet.metrics_path(), rows(1, 3)).unwrap();
+    let mut longest = Duration::ZERO;
+    let mut n_ticks = 0;
+    while {
+        let began = Instant::now();
+        lab.tick_unheard().unwrap();
+        longest = longest.max(began.elapsed());
+        n_ticks += 1;
+        assert_eq!(last_row(&lab, &quiet_id), 3, "after one tick");
+        lab.is_behind()
+    } {}
+    assert_eq!(last_row(&lab, &flooded_id), n);
+    assert!(n_ticks > 1, "one tick took it all");
+    // A bound for a busy machine; alone it stays close to the time that a tick has.
+    assert!(longest < 8 * TICK_TIME, "a tick took {longest:?}");
+}
+
+#[test]
+fn runs_that_the_first_look_had_no_time_for_come_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let lab = open(&data).unwrap();
+    for _ in 0..20 {
+        make_run(&data);
+    }
+    held(&lab.watch).last_discovery = None;
+    let mut seen = Vec::new();
+    for _ in 0..30 {
+        lab.take_in(Duration::ZERO).unwrap();
+        seen.push(lab.runs(99, None).unwrap().len());
+    }
+    assert_eq!((seen[0], seen[18], seen[29]), (1, 19, 20), "one in each tick: {seen:?}");
+    assert!(!lab.is_behind() || held(&lab.watch).left.len() < 20);
+}
+
+#[test]
+fn an_unchanged_folder_is_not_listed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    make_run(&data);
+    let lab = open(&data).unwrap();
+    let is_due = || lab.is_listing_due(&mut held(&lab.watch));
+    assert!(is_due(), "once more after a change");
+    assert!(!is_due() && !is_due());
+    // A folder without a manifest may become a run without any change of the folder above.
+    std::fs::create_dir(folder.path().join("runs/r-0a0a0a")).unwrap();
+    assert!(is_due());
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert!(is_due() && !is_due());
+}
+
+#[test]
+fn one_damaged_run_does_not_silence_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (damaged, damaged_id) = make_run(&data);
+    let (sound, sound_id) = make_run(&data);
+    let lab = open(&data).unwrap();
+    // A folder where a file should be.
+    std::fs::create_dir(damaged.metrics_path()).unwrap();
+    std::fs::write(sound.metrics_path(), rows(1, 5)).unwrap();
+    lab.tick().unwrap();
+    assert_eq!(last_row(&lab, &sound_id), 5);
+    assert!(held(&lab.watch).damaged.contains(&damaged_id));
+    std::fs::remove_dir(damaged.metrics_path()).unwrap();
+    std::fs::write(damaged.metrics_path(), rows(1, 7)).unwrap();
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert_eq!(last_row(&lab, &damaged_id), 7, "it is tried again");
+}
+
+#[test]
+fn the_write_ahead_log_stays_short_under_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    let lab = open(&data).unwrap();
+    let wal = folder.path().join("cartridge.db-wal");
+    let n = 600_000;
+    std::fs::write(dir.metrics_path(), rows(1, n)).unwrap();
+    while last_row(&lab, &id) < n {
+        lab.tick_unheard().unwrap();
+        let bytes = std::fs::metadata(&wal).unwrap().len();
+        assert!(bytes < 2 * MOST_WAL_BYTES, "{bytes}");
+    }
+    held(&lab.watch).last_housekeeping = Instant::now().checked_sub(HOUSEKEEPING);
+    lab.tick_unheard().unwrap();
+    assert_eq!(std::fs::metadata(&wal).unwrap().len(), 0);
+}
+
+#[test]
+fn an_index_made_anew_shows_the_same_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    std::fs::write(dir.supervisor_path(), started()).unwrap();
+    std::fs::write(dir.metrics_path(), rows(1, 500)).unwrap();
+    let lab = open(&data).unwrap();
+    assert!(matches!(reindex(&data), Err(RunError::LabRunning { .. })));
+    let long_ago = Instant::now().checked_sub(LOST_AFTER).unwrap();
+    held(&lab.watch).pulses.insert(id.clone(), Pulse { heard: long_ago, health: Health::Fresh });
+    lab.tick().unwrap();
+    let read = |lab: &Lab| (lab.run(&id).unwrap().run, lab.metrics_tail(&id, &[], 999).unwrap());
+    let before = read(&lab);
+    assert_eq!((before.0.status.state(), before.1.len()), (RunState::Lost, 500));
+    drop(lab);
+    std::fs::create_dir(folder.path().join("runs/r-0a0a0a")).unwrap();
+    assert_eq!(reindex(&data).unwrap(), Reindexed { n_runs: 1, left_out: Vec::new() });
+    assert_eq!(read(&open(&data).unwrap()), before);
 }

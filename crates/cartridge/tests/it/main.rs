@@ -5,6 +5,7 @@
 mod cli;
 mod engine;
 mod foreign;
+mod index;
 mod lab;
 mod layering;
 mod lifecycle;

@@ -296,6 +296,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a run to save a checkpoint and go on. */
+        post: operations["checkpoint_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/config": {
         parameters: {
             query?: never;
@@ -381,6 +398,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a run to stop stepping; its process stays. */
+        post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/preview": {
         parameters: {
             query?: never;
@@ -398,6 +432,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused run go on. */
+        post: operations["resume_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/stop": {
         parameters: {
             query?: never;
@@ -409,6 +460,40 @@ export interface paths {
         put?: never;
         /** Ask a run to save a checkpoint and end. */
         post: operations["stop_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a run's processes at once, without a checkpoint. */
+        post: operations["terminate_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/tune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change a setting of a run while it trains, after a checkpoint. */
+        post: operations["tune_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -492,7 +577,7 @@ export interface components {
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop";
+        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -1461,7 +1546,7 @@ export interface components {
          * @description Where a run is in its life.
          * @enum {string}
          */
-        RunState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
+        RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
         /** @description A picture: the part of the world to show, and what is in it from back to front. */
         Scene: {
             /** @description The shapes, from back to front. */
@@ -1574,6 +1659,20 @@ export interface components {
              * @description Top edge.
              */
             y1: number;
+        };
+        /** @description A setting to be changed. */
+        Tune: {
+            /**
+             * @description The full path of the setting.
+             * @example trainer.learning_rate
+             */
+            path: string;
+            /**
+             * Format: double
+             * @description Its new value.
+             * @example 0.0001
+             */
+            value: number;
         };
         /**
          * @description Who must move.
@@ -2309,6 +2408,20 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
                 cursor?: string;
+                /**
+                 * @description Only of these kinds, separated by commas; without it, all but the games of people.
+                 * @example train,eval
+                 */
+                kind?: string;
+                /**
+                 * @description Only in these states, separated by commas.
+                 * @example running,lost
+                 */
+                state?: string;
+                /** @description Only of this environment or game. */
+                env?: string;
+                /** @description Only with this in their name, id or environment; case does not matter. */
+                q?: string;
             };
             header?: never;
             path?: never;
@@ -2418,6 +2531,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    checkpoint_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2619,6 +2778,12 @@ export interface operations {
                 keys?: string;
                 /** @description About how many points of each, at most 10,000. Spikes survive. */
                 points?: number;
+                /** @description Only from this step on. */
+                from?: number;
+                /** @description Only up to this step. */
+                to?: number;
+                /** @description Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first. */
+                tail?: number;
             };
             header?: never;
             path: {
@@ -2635,6 +2800,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Metrics"];
+                    "application/x-ndjson": components["schemas"]["MetricRow"];
                 };
             };
             400: {
@@ -2654,6 +2820,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2712,6 +2924,52 @@ export interface operations {
             };
         };
     };
+    resume_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stop_run: {
         parameters: {
             query?: never;
@@ -2749,6 +3007,118 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminate_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tune_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tune"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
