@@ -179,7 +179,7 @@ def live(lab: Lab, data: pathlib.Path, rows_per_second: int, seconds: int) -> No
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder)
         began = time.monotonic()
         make(data)

@@ -31,6 +31,7 @@ use crate::error::{Result, RunError};
 use crate::foreign::{Ingest, Socket};
 use crate::gpu::Nvml;
 use crate::lab::held;
+use crate::leftover::end_leftovers;
 use crate::protocol::control_for_trainer;
 use crate::secret;
 
@@ -68,14 +69,24 @@ const PIPE_BYTES: usize = 1024 * 1024;
 /// How far below other programs a foreign trainer stands, so that the machine stays usable.
 const NICENESS: i32 = 5;
 
-/// Supervises the next attempt of a run until its trainer has ended. A trainer that is asked to
-/// stop has `stop_grace` to save and end.
-pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duration) -> Result<()> {
+/// Supervises `attempt` of a run until its trainer has ended. A trainer that is asked to stop has
+/// `stop_grace` to save and end. Of several that are started at once for the same attempt, one
+/// does it and the others do nothing.
+pub fn supervise(
+    data: &DataDir,
+    id: &RunId,
+    attempt: u32,
+    program: &Path,
+    stop_grace: Duration,
+) -> Result<()> {
     let dir = data.run(id);
     let manifest = dir.manifest()?;
     let mut journal = Journal::open(&dir)?;
+    if journal.attempt != attempt {
+        return Ok(());
+    }
+    end_leftovers(&dir, id, attempt);
     let log = Arc::new(Mutex::new(Log::open(&dir, MAX_LOG_BYTES)?));
-    let attempt = journal.attempt;
     let is_foreign = manifest.kind == RunKind::External;
 
     let ingest =
@@ -199,6 +210,7 @@ fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> C
         .arg(attempt.to_string())
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
+        .env("CARTRIDGE_RUN_DIR", data.run(id).path())
         .env("CARTRIDGE_ATTEMPT", attempt.to_string());
     command
 }

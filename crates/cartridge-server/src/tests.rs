@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use axum::response::Response;
 use cartridge_run::launch::Launcher;
+use cartridge_run::queue::Limits;
 use cartridge_run::store::DataDir;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -36,7 +37,7 @@ impl TestLab {
             stop_grace: std::time::Duration::ZERO,
         };
         let state = AppState {
-            lab: Arc::new(Lab::open(data, launcher).unwrap()),
+            lab: Arc::new(Lab::open(data, launcher, Limits::of_machine()).unwrap()),
             auth: Arc::new(Auth::new(TOKEN.to_owned(), [127, 0, 0, 1].into(), &[])),
             feed: Feed::new(),
             plays: LivePlays::default(),

@@ -34,8 +34,8 @@ pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord,
-    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played, RestoredFrom,
-    RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
+    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent, Played,
+    Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

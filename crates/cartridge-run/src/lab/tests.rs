@@ -11,7 +11,7 @@ fn open(data: &DataDir) -> Result<Lab> {
         version: "0.0.0".to_owned(),
         stop_grace: std::time::Duration::ZERO,
     };
-    Lab::open(data.clone(), launcher)
+    Lab::open(data.clone(), launcher, Limits::of_machine())
 }
 
 fn make_run(data: &DataDir) -> (RunDir, RunId) {
@@ -24,6 +24,8 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         config: json!({ "env": {} }),
         created_at: 1.0,
         cartridge_version: "0.0.0".to_owned(),
+        parent: None,
+        restart: None,
         command: None,
         cwd: None,
         limits: Default::default(),
@@ -83,7 +85,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
     assert_eq!(lab.tick().unwrap(), [], "it is said once");
     assert!(matches!(
-        lab.ask(&id, Command::Stop, "test"),
+        lab.ask(&id, Command::Stop, By::new("test")),
         Err(RunError::Ended { state: RunState::Lost, .. })
     ));
     // It speaks again.
@@ -127,7 +129,7 @@ fn a_stop_is_signed_once() {
     let lab = open(&data).unwrap();
     for _ in 0..2 {
         assert_eq!(
-            lab.ask(&id, Command::Stop, "test").unwrap().run.status.state(),
+            lab.ask(&id, Command::Stop, By::new("test")).unwrap().run.status.state(),
             RunState::Stopping
         );
     }
@@ -196,7 +198,7 @@ fn what_happens_between_two_ticks_is_told_at_the_next() {
     let FeedPosition::Reset(before) = lab.feed_position(None).unwrap() else {
         panic!("a new reader")
     };
-    lab.ask(&id, Command::Stop, "test").unwrap();
+    lab.ask(&id, Command::Stop, By::new("test")).unwrap();
     let seqs: Vec<u64> = lab.tick().unwrap().iter().map(|message| message.seq).collect();
     assert_eq!(seqs, [before + 1], "no number is left out");
 }
@@ -410,4 +412,26 @@ fn an_index_made_anew_shows_the_same_runs() {
     std::fs::create_dir(folder.path().join("runs/r-0a0a0a")).unwrap();
     assert_eq!(reindex(&data).unwrap(), Reindexed { n_runs: 1, left_out: Vec::new() });
     assert_eq!(read(&open(&data).unwrap()), before);
+}
+
+#[test]
+fn an_ended_run_that_is_started_again_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let exited =
+        "{\"attempt\":1,\"t\":2.0,\"type\":\"exited\",\"code\":1,\"signal\":null,\"log\":[]}\n";
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (dir, id) = make_run(&data);
+        std::fs::write(dir.supervisor_path(), format!("{}{exited}", started())).unwrap();
+        ids.push((dir, id));
+    }
+    let lab = open(&data).unwrap();
+    let (dir, id) = &ids[1];
+    assert_eq!(lab.run(id).unwrap().run.status.state(), RunState::Failed);
+    let again = started().replace("\"attempt\":1", "\"attempt\":2");
+    std::fs::write(dir.supervisor_path(), format!("{}{exited}{again}", started())).unwrap();
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert_eq!(lab.run(id).unwrap().run.status.state(), RunState::Starting);
 }

@@ -4,6 +4,7 @@
 
 mod cli;
 mod engine;
+mod episodes;
 mod foreign;
 mod index;
 mod lab;
