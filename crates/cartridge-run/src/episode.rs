@@ -265,7 +265,7 @@ impl Replay {
 #[derive(Debug)]
 struct Computed {
     /// Stands at step `at`: pictures are mostly asked for in order, and from there it goes on. Going
-    /// back begins anew, which takes 2 ms for the longest episodes (`benches/episodes.sh`).
+    /// back begins anew, which takes milliseconds (`benches/episodes.sh`).
     env: Box<dyn Env>,
     at: usize,
     seed: u64,

@@ -337,8 +337,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the newest episodes of a run. */
+        /** List the episodes of a run: the newest, or sorted by number, return, length or time. */
         get: operations["list_episodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an episode step by step. */
+        get: operations["show_episode"];
         put?: never;
         post?: never;
         delete?: never;
@@ -688,10 +705,27 @@ export interface components {
         /** @description An episode that has ended. */
         Episode: {
             /**
+             * Format: int32
+             * @description Which start of the trainer played it.
+             */
+            attempt?: number | null;
+            /**
+             * Format: int64
+             * @description Steps of the newest checkpoint when it ended.
+             */
+            checkpoint_step?: number | null;
+            /**
              * Format: int64
              * @description Its number in the run, from 1.
              */
             episode: number;
+            /** @description What a foreign trainer calls it. */
+            episode_id?: string | null;
+            /**
+             * Format: int32
+             * @description The environment that played it, of those side by side.
+             */
+            lane?: number | null;
             /**
              * Format: int32
              * @description Its steps.
@@ -704,20 +738,32 @@ export interface components {
             reward: number;
             /**
              * Format: int64
-             * @description The number that was given to `reset`.
+             * @description The number that was given to `reset`, where it is known.
              */
-            seed: number;
+            seed: number | null;
             /** @description Whether the task itself ended; otherwise the episode was cut short. */
             terminated: boolean;
+            /**
+             * Format: double
+             * @description When it ended, in Unix seconds.
+             */
+            timestamp?: number | null;
             /**
              * Format: int64
              * @description Environment steps of the run at its end.
              */
             timestep: number;
+            /** @description Whether its time ended. This and what follows are in lists of recorded episodes only. */
+            truncated?: boolean | null;
         };
-        /** @description The newest episodes of a run. */
-        EpisodeTail: {
-            /** @description The episodes, oldest first. */
+        /** @description Episodes of a run. */
+        EpisodeList: {
+            /**
+             * Format: int64
+             * @description Episodes that are missing here because what was recorded of them is damaged.
+             */
+            damaged: number;
+            /** @description The episodes: the newest, oldest first, or as they were asked for. */
             episodes: components["schemas"]["Episode"][];
             /** @description The run. */
             run_id: string;
@@ -726,6 +772,65 @@ export interface components {
              * @description Episodes that have ended in all.
              */
             total: number;
+        };
+        /** @description A moment of an episode. */
+        EpisodeMoment: {
+            /** @description What was done: an index, a list of numbers, or what a foreign trainer said. */
+            action?: unknown;
+            /** @description The actions that are legal next, where not all always are. */
+            legal?: number[] | null;
+            /** @description What is seen: a list of numbers, or what a foreign trainer said. */
+            observation?: unknown;
+            /**
+             * Format: double
+             * @description What the action earned; none at the start, or where it was not finite.
+             */
+            reward: number | null;
+            scene?: components["schemas"]["Scene"] | null;
+            /**
+             * Format: int64
+             * @description Actions before it: 0 is the start.
+             */
+            step: number;
+            /** @description Whether the task itself has ended. */
+            terminated: boolean;
+            /**
+             * Format: double
+             * @description Unix seconds, where a foreign trainer said so.
+             */
+            timestamp?: number | null;
+            /** @description Whether the time limit was reached. */
+            truncated: boolean;
+        };
+        /** @description An episode, step by step: with the seed and the actions, Gymnasium repeats it. */
+        EpisodeReplay: {
+            /** @description Whether its steps are computed again from its seed and actions, rather than stored. */
+            computed: boolean;
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description The episode in figures. */
+            episode: components["schemas"]["Episode"];
+            /**
+             * Format: int32
+             * @description Steps per second at its own pace, where the environment is ours.
+             */
+            frames_per_second: number | null;
+            /**
+             * @description Whether computing it gave the return, the length and the end that were recorded; if not,
+             *     the environment has changed since.
+             */
+            matches: boolean;
+            /**
+             * Format: int64
+             * @description Steps that it has here.
+             */
+            n_steps: number;
+            /** @description Options of the environment. */
+            options: Record<string, never>;
+            /** @description The run. */
+            run_id: string;
+            /** @description The moments that were asked for, in order. */
+            steps: components["schemas"]["EpisodeMoment"][];
         };
         /** @description How well a policy did over some episodes. */
         Evaluation: {
@@ -875,6 +980,19 @@ export interface components {
             /** @description All of them. */
             games: components["schemas"]["Game"][];
         };
+        /** @description What a trainer's processes use of the GPUs. */
+        GpuSample: {
+            /**
+             * Format: int64
+             * @description Memory of its processes on all GPUs.
+             */
+            memory_bytes: number;
+            /**
+             * Format: double
+             * @description Use of the busiest GPU that it works on, in percent.
+             */
+            percent: number;
+        };
         /**
          * @description How recent the signs of life of a run are.
          * @enum {string}
@@ -1017,6 +1135,52 @@ export interface components {
             data_dir: string;
             /** @description Version of the product. */
             version: string;
+        };
+        /** @description How many lines a foreign trainer wrote, each in exactly one class. */
+        LineCounts: {
+            /** @description The lines of the protocol, by type. */
+            by_type: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines that were too long.
+             */
+            cut: number;
+            /**
+             * Format: int64
+             * @description Lines that are none, kept in the log.
+             */
+            log: number;
+            /**
+             * Format: int64
+             * @description Lines of the log that were dropped to keep it small.
+             */
+            log_dropped: number;
+            /**
+             * Format: int64
+             * @description Numbers that were not finite.
+             */
+            nonfinite: number;
+            /** @description Why lines were wrong, and how many each. */
+            reasons: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines of the protocol.
+             */
+            typed: number;
+            /**
+             * Format: int64
+             * @description JSON objects of a type that the protocol does not have.
+             */
+            unknown: number;
+            /**
+             * Format: int64
+             * @description Lines of a known type that could not be used.
+             */
+            wrong: number;
         };
         /** @description The end of what a run's trainer printed. */
         LogTail: {
@@ -1441,6 +1605,8 @@ export interface components {
             cpu_percent: number | null;
             /** @description When it was made (RFC 3339). */
             created_at: string;
+            /** @description Why its supervisor ended it, unless it was asked to. */
+            end_reason: string | null;
             /** @description When its trainer ended. */
             ended_at: string | null;
             /** @description Id of the environment. */
@@ -1458,6 +1624,7 @@ export interface components {
              */
             eta_seconds: number | null;
             failure: components["schemas"]["Failure"] | null;
+            gpu: components["schemas"]["GpuSample"] | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -1470,6 +1637,7 @@ export interface components {
             /** @description What sort of run it is. */
             kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
+            lines: components["schemas"]["LineCounts"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
@@ -1534,7 +1702,7 @@ export interface components {
          * @description What sort of run it is.
          * @enum {string}
          */
-        RunKind: "train" | "eval" | "human";
+        RunKind: "train" | "eval" | "human" | "external";
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -2627,8 +2795,16 @@ export interface operations {
     list_episodes: {
         parameters: {
             query?: {
-                /** @description How many, at most 10,000. */
+                /** @description The newest so many, oldest first, at most 10,000; 100 when nothing is asked for. */
                 tail?: number;
+                /** @description What they are sorted by: their number when left out. */
+                sort?: "number" | "return" | "length" | "time";
+                /** @description Which end comes first: the largest, except for numbers, when left out. */
+                order?: "asc" | "desc";
+                /** @description How many of the list come before. */
+                offset?: number;
+                /** @description How many, at most 10,000; 100 when left out. */
+                limit?: number;
             };
             header?: never;
             path: {
@@ -2644,7 +2820,65 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EpisodeTail"];
+                    "application/json": components["schemas"]["EpisodeList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_episode: {
+        parameters: {
+            query?: {
+                /** @description The first step; 0 is the start. */
+                from?: number;
+                /**
+                 * @description The step after the last. At most 10,000 steps are given at once, or 1,000 with scenes; so
+                 *     many when left out.
+                 */
+                to?: number;
+                /** @description Whether each moment has its picture. */
+                scenes?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeReplay"];
                 };
             };
             400: {
