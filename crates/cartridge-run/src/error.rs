@@ -61,6 +61,32 @@ pub enum RunError {
         /// Its steps.
         step: u64,
     },
+    /// The run has no such episode.
+    #[error("run `{run}` has no episode {episode}")]
+    NoSuchEpisode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+    },
+    /// Nothing but figures is known of the episode.
+    #[error("episode {episode} of run `{run}` was not recorded step by step")]
+    NotRecorded {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+    },
+    /// What was recorded cannot be stepped again.
+    #[error("episode {episode} of run `{run}` cannot be stepped again: {reason}")]
+    BadEpisode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+        /// Why not.
+        reason: String,
+    },
     /// The run has ended, so it cannot be controlled.
     #[error("run `{id}` has already ended ({})", state_word(*.state))]
     Ended {

@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::{latest_episodes, metrics_in};
 use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
-    Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, MetricValues,
-    Restart, RunDir, RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+    Artifact, ArtifactId, ArtifactKind, ArtifactList, Command, DataDir, Episodes, EventLine,
+    FeedItem, Index, Manifest, MetricLine, MetricValues, Restart, RunDir, RunFilter, RunId,
+    RunKind, RunState, SeriesPoints, StoreError, jsonl,
 };
 use serde_json::Map;
 
@@ -23,6 +25,8 @@ use crate::audit::{self, AuditLine, Deed, Marks};
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::discovery::{self, Delta, Subject};
+use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::preview::{Preview, preview};
@@ -56,6 +60,10 @@ const OPENING_TIME: Duration = Duration::from_secs(1);
 /// Lost runs that are looked at in one discovery: one seldom comes back, and there may be many.
 const LOST_LOOKS: usize = 64;
 
+/// Ended runs that are looked at in one discovery, in case somebody started one again beside the
+/// lab; a look is one question to the file system.
+const ENDED_LOOKS: usize = 256;
+
 /// How often the index is tidied up.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
@@ -88,6 +96,7 @@ pub struct Lab {
     starts: Mutex<Starts>,
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
+    pub(crate) archives: Archives,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -108,6 +117,8 @@ struct Watch {
     left: VecDeque<RunId>,
     /// The lost run that was looked at last.
     last_lost: Option<RunId>,
+    /// The ended run that was looked at last; none after the last of all.
+    last_ended: Option<RunId>,
     last_housekeeping: Option<Instant>,
     /// Runs that have ended and are started again by somebody: since when they are looked at.
     waking: HashMap<RunId, Instant>,
@@ -202,6 +213,20 @@ pub enum FeedNews {
     Event(u64, EventLine),
 }
 
+/// The content of an artifact, opened.
+#[derive(Debug)]
+pub enum ArtifactContent {
+    /// A file.
+    File {
+        /// To be read.
+        file: File,
+        /// How much there is to read.
+        size_bytes: u64,
+    },
+    /// A folder.
+    Folder(Beneath),
+}
+
 /// Where a reader of the feed stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeedPosition {
@@ -230,6 +255,7 @@ impl Lab {
             limits,
             starts: Mutex::default(),
             marks: Mutex::default(),
+            archives: Archives::default(),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;
@@ -422,6 +448,18 @@ impl Lab {
             }
             (due, is_discovery && self.is_listing_due(&mut watch))
         };
+        if is_discovery {
+            let last = held(&self.watch).last_ended.take();
+            let ended = index.ended(last.as_ref(), ENDED_LOOKS)?;
+            if ended.len() == ENDED_LOOKS {
+                held(&self.watch).last_ended = ended.last().map(|(id, _)| id.clone());
+            }
+            let is_longer = |(id, known): &(RunId, u64)| {
+                let path = self.data.run(id).supervisor_path();
+                std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > *known)
+            };
+            due.extend(ended.into_iter().filter(is_longer).map(|(id, _)| id));
+        }
         if is_listing {
             let known = index.known()?;
             let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
@@ -502,7 +540,7 @@ impl Lab {
     }
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
-    fn ingest_now(&self, id: &RunId) -> Result<()> {
+    pub(crate) fn ingest_now(&self, id: &RunId) -> Result<()> {
         let (mut rows, _) = self.ingest(&mut held(&self.writer), id)?;
         held(&self.untold).append(&mut rows);
         Ok(())
@@ -558,7 +596,7 @@ impl Lab {
         restart: Option<Restart>,
         by: By<'_>,
     ) -> Result<RunView> {
-        self.make(by, || steer::create(&self.data, &self.launcher, config, restart.clone(), by))
+        self.make(by, || steer::create(&self.data, &self.launcher, config, restart, by))
     }
 
     /// Makes a run from a checkpoint of another; see [`steer::fork`].
@@ -831,6 +869,31 @@ impl Lab {
         }
     }
 
+    /// All runs but the games of people.
+    pub(crate) fn all_runs(&self) -> Result<Vec<IndexedRun>> {
+        const PAGE: usize = 500;
+        let mut all = Vec::new();
+        loop {
+            let after = all.last().map(|run: &IndexedRun| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            let filter = RunFilter::listed();
+            let mut page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
+            let is_last = page.len() < PAGE;
+            all.append(&mut page);
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The runs whose trainers should be at work.
+    pub(crate) fn runs_at_work(&self) -> Result<BTreeSet<RunId>> {
+        let active = self.read(Index::active)?;
+        Ok(active.into_iter().map(|(id, _)| id).collect())
+    }
+
     fn view(&self, run: IndexedRun) -> RunView {
         let id = &run.manifest.id;
         let pulse = held(&self.watch).pulses.get(id).copied();
@@ -890,6 +953,57 @@ impl Lab {
         Ok(jsonl::tail_text(&self.data.run(id).log_path(), n_lines)?)
     }
 
+    /// What a run has made, as its list says, or as a first look finds.
+    pub fn artifacts(&self, id: &RunId) -> Result<ArtifactList> {
+        self.run(id)?;
+        let dir = self.data.run(id);
+        if ArtifactList::read(&dir)?.is_none() {
+            self.look_at(id)?;
+        }
+        let mut list = ArtifactList::read(&dir)?.unwrap_or_else(|| ArtifactList::new(id.clone()));
+        // Pins of people are in the audit.
+        let marks = held(&self.marks);
+        let is_pinned = marks.pinned.contains(id);
+        let pinned = marks.pinned_checkpoints.get(id);
+        for artifact in &mut list.artifacts {
+            let name = artifact.path.rsplit('/').next().unwrap_or_default();
+            let is_named = artifact.kind == ArtifactKind::Checkpoint
+                && pinned.is_some_and(|pinned| pinned.contains(name));
+            artifact.pinned |= is_pinned || is_named;
+        }
+        Ok(list)
+    }
+
+    /// Looks at what a run has made and brings its list up to date.
+    pub fn look_at(&self, id: &RunId) -> Result<Delta> {
+        let run = self.run(id)?.run;
+        let delta = discovery::look(&self.data.run(id), &subject(&run), unix_now(), u64::MAX)?;
+        if !delta.new.is_empty() || !delta.gone.is_empty() {
+            self.ingest_now(id)?;
+        }
+        Ok(delta)
+    }
+
+    /// An artifact of a run and its content.
+    pub fn open_artifact(
+        &self,
+        id: &RunId,
+        artifact_id: &ArtifactId,
+    ) -> Result<(Artifact, ArtifactContent)> {
+        let artifact = self.artifacts(id)?.get(artifact_id)?.clone();
+        let base = discovery::base_folder(&self.data.run(id), artifact.base)?;
+        // It may have been removed in this very moment, or be a link by now.
+        let gone = |_| StoreError::NoSuchArtifact(artifact_id.to_string());
+        let content = if artifact.is_folder {
+            ArtifactContent::Folder(base.folder(&artifact.path).map_err(gone)?)
+        } else {
+            let file = base.file(&artifact.path).map_err(gone)?;
+            let size_bytes = file.metadata().map_err(gone)?.len();
+            ArtifactContent::File { file, size_bytes }
+        };
+        Ok((artifact, content))
+    }
+
     /// An episode of an environment at random play.
     pub fn preview_environment(&self, env_id: &str, number: u64) -> Result<Preview> {
         preview(env_id, &Map::new(), None, number)
@@ -932,6 +1046,18 @@ impl Lab {
     pub(crate) fn adopt(&self, id: &RunId) -> Result<()> {
         held(&self.writer).ingest(&self.data, id)?;
         Ok(())
+    }
+}
+
+/// What must be known of a run to look at what it has made.
+pub(crate) fn subject(run: &IndexedRun) -> Subject {
+    let state = run.status.state();
+    Subject {
+        run: run.manifest.id.clone(),
+        attempt: run.status.attempt,
+        is_at_work: state.is_active(),
+        began_at: run.manifest.created_at,
+        ended_at: run.status.ended_at.or(run.status.heartbeat_at).filter(|_| !state.is_active()),
     }
 }
 
@@ -1001,7 +1127,7 @@ pub fn reindex(data: &DataDir) -> Result<Reindexed> {
     Ok(done)
 }
 
-fn lock_data(data: &DataDir) -> Result<File> {
+pub(crate) fn lock_data(data: &DataDir) -> Result<File> {
     let path = data.path().join("lab.lock");
     let file = OpenOptions::new()
         .create(true)

@@ -10,20 +10,21 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cartridge_games::Env;
 use cartridge_games::registry::make_env;
-use cartridge_games::{Actions, Env};
 use cartridge_learn::metric::Metric;
 use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, EpisodeBody, EpisodeHead, EpisodeWriter, Episodes,
-    Event, EventLine, MetricLine, RunDir, RunId, StoreError,
+    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeWriter, Episodes, Event,
+    EventLine, MetricLine, RunDir, RunId, StoreError,
 };
 
 use crate::audit::Marks;
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::episode::body_of;
 use crate::error::{Result, RunError};
 use crate::evaluation::{evaluate, metric_values};
 use crate::steer;
@@ -348,7 +349,9 @@ impl Worker {
         let name = checkpoint::save(&self.dir, &self.config.env_id, policy, &state, progress)?;
         self.marks.advance(&self.data)?;
         let pinned = self.marks.pinned_checkpoints.get(&self.id).cloned().unwrap_or_default();
-        checkpoint::prune(&self.dir, self.config.retention.keep_checkpoints as usize, &pinned)?;
+        for pruned in checkpoint::prune(&self.dir, &self.config.retention, &pinned)? {
+            self.journal.event(Event::ArtifactPruned(pruned))?;
+        }
         self.journal.last_checkpoint = Some((step, name.clone()));
         let weights_sha256 = self.ppo.policy().sha256();
         let saved = Event::CheckpointSaved { step, name: name.clone(), weights_sha256 };
@@ -510,13 +513,7 @@ impl Journal {
                 t,
                 foreign_id: None,
             };
-            let body = match end.actions.take() {
-                Actions::Discrete(actions) => EpisodeBody::Discrete(actions),
-                Actions::Continuous { width, numbers } => {
-                    EpisodeBody::Continuous { width, actions: numbers }
-                }
-            };
-            self.episodes.add(&head, &body)?;
+            self.episodes.add(&head, &body_of(end.actions.take()))?;
         }
         Ok(self.episodes.flush()?)
     }

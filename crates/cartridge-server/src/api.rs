@@ -1,7 +1,9 @@
 //! One file per noun.
 
+pub mod artifacts;
 pub mod control;
 pub mod environments;
+pub mod episodes;
 pub mod human;
 pub mod lab;
 pub mod login;

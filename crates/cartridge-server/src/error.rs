@@ -132,8 +132,14 @@ impl ApiError {
                 RunError::NoState { .. } => (StatusCode::CONFLICT, "no_state"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),
+                RunError::NoSuchEpisode { .. } => (StatusCode::NOT_FOUND, "no_such_episode"),
+                RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
+                RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
                 RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(StoreError::NoSuchArtifact(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_artifact")
+                }
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }

@@ -51,9 +51,13 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::BadActions { .. },
         ) => Exit::Usage,
         Some(
-            RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
+            RunError::Store(
+                StoreError::NoSuchRun(_) | StoreError::NoSuchArtifact(_) | StoreError::NoData(_),
+            )
             | RunError::NoCheckpoint(_)
             | RunError::NoSuchCheckpoint { .. }
+            | RunError::NoSuchEpisode { .. }
+            | RunError::NotRecorded { .. }
             | RunError::NoActions(_),
         ) => Exit::NotFound,
         Some(

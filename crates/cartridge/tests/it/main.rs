@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod artifacts;
 mod cli;
 mod engine;
+mod episodes;
+mod foreign;
 mod index;
 mod lab;
 mod layering;

@@ -22,6 +22,8 @@ const TYPES: Record<FeedMessage['type'], true> = {
   RunProgress: true,
   CheckpointCreated: true,
   EvalResult: true,
+  ArtifactsAvailable: true,
+  ArtifactPruned: true,
   EventLogged: true,
 };
 const HIDDEN_GRACE_MS = 5_000;
@@ -133,6 +135,8 @@ class Live {
       case 'EvalResult':
         this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
         break;
+      case 'ArtifactsAvailable':
+      case 'ArtifactPruned':
       case 'EventLogged':
         break;
       default:
