@@ -1416,8 +1416,9 @@ export interface components {
             /**
              * Format: int32
              * @description How often it is started again from its last checkpoint when it fails or is lost.
+             * @default 0
              */
-            restarts?: number | null;
+            restarts: number;
             /**
              * Format: int64
              * @description The number that decides the whole run.
