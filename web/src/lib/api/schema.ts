@@ -1,6 +1,23 @@
 // Generated from the OpenAPI document; run `npm run gen` to refresh.
 
 export interface paths {
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell what was done with runs, and by whom. */
+        get: operations["show_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/environments": {
         parameters: {
             query?: never;
@@ -290,6 +307,24 @@ export interface paths {
         get: operations["show_run"];
         put?: never;
         post?: never;
+        /** Move a run that is not at work to the trash, from which it can be brought back for a week. */
+        delete: operations["delete_run"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a run away: it is listed only when asked for. */
+        post: operations["archive_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -381,6 +416,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a run that goes on from a checkpoint of this one, with some settings changed. */
+        post: operations["fork_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/log": {
         parameters: {
             query?: never;
@@ -432,6 +484,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a run, or one of its checkpoints, from whatever makes room. */
+        post: operations["pin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/preview": {
         parameters: {
             query?: never;
@@ -449,6 +518,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a run back from the trash. */
+        post: operations["restore_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/resume": {
         parameters: {
             query?: never;
@@ -458,7 +544,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused run go on. */
+        /**
+         * Let a run go on: one that is paused steps again, one that ended before its last step gets a new
+         *     attempt from its last checkpoint.
+         */
         post: operations["resume_run"];
         delete?: never;
         options?: never;
@@ -517,6 +606,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a run back from the archive. */
+        post: operations["unarchive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let go of a run, or of one of its checkpoints. */
+        post: operations["unpin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stream": {
         parameters: {
             query?: never;
@@ -530,6 +653,23 @@ export interface paths {
          *     goes on after that number, without gap or duplicate.
          */
         get: operations["stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs in the trash. */
+        get: operations["list_trash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -590,11 +730,43 @@ export interface components {
         Activity: "training" | "evaluating" | "idle";
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
+        /** @description What was done, and by whom. */
+        Audit: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["AuditEntry"][];
+        };
+        /** @description One thing that was done. */
+        AuditEntry: {
+            /** @description When (RFC 3339). */
+            at: string;
+            /** @description Hash of the line, which the next one carries. */
+            hash: string;
+            /** @description What is there now. */
+            new: unknown;
+            /** @description What was there before. */
+            old: unknown;
+            /** @description The key that the client gave the request. */
+            request: string | null;
+            /**
+             * Format: int64
+             * @description Number of the line in the audit, from 1.
+             */
+            seq: number;
+            /** @description The run that it was done to. */
+            target: string;
+            /**
+             * @description What was done.
+             * @example tune
+             */
+            what: string;
+            /** @description Who did it. */
+            who: string;
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune";
+        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -947,6 +1119,17 @@ export interface components {
             detail: string;
             /** @description JSON pointer of the field in the request body. */
             pointer: string;
+        };
+        /** @description A fork to be made. */
+        Fork: {
+            /**
+             * @description The checkpoint that it goes on from: `latest`, `best`, a folder, or a number of steps.
+             * @default latest
+             * @example step_000200000
+             */
+            checkpoint: string;
+            /** @description Settings that are changed, by full path: those in the run's `overrides_whitelist`. */
+            overrides?: Record<string, never>;
         };
         /** @description One moment of an episode. */
         Frame: {
@@ -1336,6 +1519,12 @@ export interface components {
              */
             learning_rate: number | null;
             /**
+             * Format: int32
+             * @description How often it is started again from its last checkpoint when it fails or is lost.
+             * @default 0
+             */
+            restarts: number;
+            /**
              * Format: int64
              * @description The number that decides the whole run.
              * @default 42
@@ -1366,6 +1555,18 @@ export interface components {
          * @enum {string}
          */
         Paint: "scene_bg" | "scene_ground" | "scene_edge" | "scene_body" | "scene_line" | "scene_live" | "scene_warm" | "scene_text" | "board" | "board_line" | "hole" | "disc_a" | "disc_b" | "disc_b_ring" | "accent";
+        /** @description Where a fork began. */
+        Parent: {
+            /** @description The checkpoint. */
+            checkpoint: string;
+            /** @description The run that it was forked from. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps of the checkpoint.
+             */
+            step: number;
+        };
         /** @description A game as it stands. */
         Play: {
             /** @description When it began (RFC 3339). */
@@ -1590,6 +1791,13 @@ export interface components {
             activity: components["schemas"]["Activity"];
             /** @description The algorithm. */
             algorithm: string;
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /**
+             * Format: int32
+             * @description Which start of its trainer is the newest; 0 before the first.
+             */
+            attempt: number;
             best_eval: components["schemas"]["Evaluation"] | null;
             /** @description What can be asked of it now. */
             capabilities: components["schemas"]["Capability"][];
@@ -1598,6 +1806,8 @@ export interface components {
              * @description Steps of the newest checkpoint.
              */
             checkpoint_step: number | null;
+            /** @description The runs that began from a checkpoint of it. */
+            children: string[];
             /**
              * Format: double
              * @description CPU use of the trainer; 100 is one core.
@@ -1658,6 +1868,11 @@ export interface components {
             name: string;
             /** @description The run whose policy is measured, where the run is its evaluation. */
             of_run: string | null;
+            parent: components["schemas"]["Parent"] | null;
+            /** @description Whether it is to be kept. */
+            pinned: boolean;
+            /** @description Checkpoints of it that are to be kept. */
+            pinned_checkpoints: string[];
             /**
              * Format: double
              * @description How much of the run is done, 0 to 1.
@@ -1697,6 +1912,10 @@ export interface components {
              * @description Environment steps to train for.
              */
             total_timesteps: number;
+            /** @description Settings that were changed while it trained, and what they are now. */
+            tuned: {
+                [key: string]: number;
+            };
         };
         /**
          * @description What sort of run it is.
@@ -1828,6 +2047,22 @@ export interface components {
              */
             y1: number;
         };
+        /** @description The runs in the trash. */
+        Trash: {
+            /** @description The last deleted first. */
+            runs: components["schemas"]["TrashedRun"][];
+        };
+        /** @description A run in the trash. */
+        TrashedRun: {
+            /** @description When it was deleted (RFC 3339). */
+            deleted_at: string;
+            /** @description Its name. */
+            id: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description When it will be removed for good. */
+            purge_at: string;
+        };
         /** @description A setting to be changed. */
         Tune: {
             /**
@@ -1856,6 +2091,44 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    show_audit: {
+        parameters: {
+            query?: {
+                /** @description How many of the newest lines, at most 10,000. */
+                tail?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_environments: {
         parameters: {
             query?: never;
@@ -2576,6 +2849,8 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Whether those that were put away are wanted, and not the others. */
+                archived?: boolean;
                 /**
                  * @description Only of these kinds, separated by commas; without it, all but the games of people.
                  * @example train,eval
@@ -2626,7 +2901,10 @@ export interface operations {
     start_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request with a key that was used before gives the run that it made */
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2699,6 +2977,96 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2956,6 +3324,75 @@ export interface operations {
             };
         };
     };
+    fork_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key that was used before gives the run that it made */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Fork"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_log: {
         parameters: {
             query?: {
@@ -3109,6 +3546,47 @@ export interface operations {
             };
         };
     };
+    pin_run: {
+        parameters: {
+            query?: {
+                /** @description A checkpoint, by folder or steps; without it the run itself. */
+                checkpoint?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     preview_run: {
         parameters: {
             query?: {
@@ -3149,6 +3627,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3362,6 +3886,93 @@ export interface operations {
             };
         };
     };
+    unarchive_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpin_run: {
+        parameters: {
+            query?: {
+                /** @description A checkpoint, by folder or steps; without it the run itself. */
+                checkpoint?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stream: {
         parameters: {
             query?: {
@@ -3401,6 +4012,33 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trash"];
+                };
+            };
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
