@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use cartridge_store::follow::{latest_episodes, metrics_in};
+use cartridge_store::follow::{latest_episodes, latest_rows, metrics_in};
 use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
     Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, MetricValues,
@@ -51,6 +51,9 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// A write-ahead log that is longer is not left lying for that long.
 const MOST_WAL_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Metrics after which a page of the feed is long enough.
+const PAGE_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Questions that are answered at once.
 const READERS: usize = 4;
@@ -156,6 +159,17 @@ pub enum FeedNews {
     Event(u64, EventLine),
 }
 
+/// A stretch of the feed without a gap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedPage {
+    /// The number before the first.
+    pub after: u64,
+    /// The last number; [`Self::after`] when there is nothing.
+    pub upto: u64,
+    /// The messages between. Numbers of runs that have been deleted since have none.
+    pub messages: Vec<FeedMessage>,
+}
+
 /// Where a reader of the feed stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeedPosition {
@@ -233,15 +247,17 @@ impl Lab {
     }
 
     /// Takes in what is new on disk and returns what readers of the feed should hear.
-    pub fn tick(&self) -> Result<Vec<FeedMessage>> {
+    pub fn tick(&self) -> Result<FeedPage> {
         let rows = self.mending(|| self.take_in(TICK_TIME))?;
-        self.messages(&rows)
+        let after = rows.first().map_or(0, |row| row.seq - 1);
+        self.page(after, &rows)
     }
 
-    /// [`Self::tick`] while nobody listens: the messages can be had by [`Self::feed_after`].
-    pub fn tick_unheard(&self) -> Result<()> {
-        self.mending(|| self.take_in(TICK_TIME))?;
-        Ok(())
+    /// [`Self::tick`] while nobody listens: the messages can be had by [`Self::feed_after`]. Returns
+    /// the newest number when there is something new.
+    pub fn tick_unheard(&self) -> Result<Option<u64>> {
+        let rows = self.mending(|| self.take_in(TICK_TIME))?;
+        Ok(rows.last().map(|row| row.seq))
     }
 
     /// Whether the last tick left something for the next one, which should then come soon.
@@ -273,8 +289,9 @@ impl Lab {
             }
             due
         };
-        let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut index = held(&self.writer);
+        // Taken while nobody else can write, so that numbers are told in their order.
+        let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut due = self.due(&mut index, is_discovery)?;
         while let Some(id) = due.pop_front() {
             match self.ingest(&mut index, &id) {
@@ -413,9 +430,15 @@ impl Lab {
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
     fn ingest_now(&self, id: &RunId) -> Result<()> {
-        let (mut rows, _) = self.ingest(&mut held(&self.writer), id)?;
+        let mut index = held(&self.writer);
+        let (mut rows, _) = self.ingest(&mut index, id)?;
         held(&self.untold).append(&mut rows);
         Ok(())
+    }
+
+    fn page(&self, after: u64, rows: &[FeedRow]) -> Result<FeedPage> {
+        let upto = rows.last().map_or(after, |row| row.seq);
+        Ok(FeedPage { after, upto, messages: self.messages(rows)? })
     }
 
     fn messages(&self, rows: &[FeedRow]) -> Result<Vec<FeedMessage>> {
@@ -454,10 +477,18 @@ impl Lab {
         })
     }
 
-    /// Up to `limit` messages after `seq`.
-    pub fn feed_after(&self, seq: u64, limit: usize) -> Result<Vec<FeedMessage>> {
-        let rows = self.read(|index| index.feed_after(seq, limit))?;
-        self.messages(&rows)
+    /// Up to `limit` messages after `seq`, fewer when they are long.
+    pub fn feed_after(&self, seq: u64, limit: usize) -> Result<FeedPage> {
+        let mut rows = self.read(|index| index.feed_after(seq, limit))?;
+        let mut n_bytes = 0;
+        let n_short = rows.iter().take_while(|row| {
+            let is_short = n_bytes < PAGE_BYTES;
+            n_bytes += if let FeedItem::Metrics(start, end) = row.item { end - start } else { 0 };
+            is_short
+        });
+        let n_short = n_short.count();
+        rows.truncate(n_short);
+        self.page(seq, &rows)
     }
 
     /// Makes a run and starts it.
@@ -539,6 +570,12 @@ impl Lab {
     pub fn events(&self, id: &RunId, limit: usize) -> Result<Vec<(u64, EventLine)>> {
         self.run(id)?;
         self.read(|index| index.events(id, limit))
+    }
+
+    /// The newest `n` metric rows of a run with the episodes that ended in them, oldest first.
+    pub fn latest_rows(&self, id: &RunId, n: usize) -> Result<Vec<MetricLine>> {
+        self.run(id)?;
+        Ok(latest_rows(&self.data.run(id), n)?)
     }
 
     /// The newest episodes of a run, oldest first.

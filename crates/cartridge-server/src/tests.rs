@@ -23,7 +23,11 @@ struct TestLab {
 
 impl TestLab {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::over(tempfile::tempdir().unwrap())
+    }
+
+    /// A lab that finds what is in `folder`.
+    fn over(folder: TempDir) -> Self {
         let data = DataDir::open(folder.path()).unwrap();
         // No run is trained in these tests; those that do start the real binary.
         let launcher = Launcher {
@@ -511,4 +515,5 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
 
+mod feed;
 mod live_play;

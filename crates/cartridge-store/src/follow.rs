@@ -200,6 +200,29 @@ pub fn metrics_in(dir: &RunDir, (start, end): (u64, u64)) -> Result<Vec<MetricLi
     Ok(lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
 }
 
+/// The newest `n` metric rows of a run, oldest first, without those that a later attempt has
+/// replaced. Only the end of `metrics.jsonl` is read.
+pub fn latest_rows(dir: &RunDir, n: usize) -> Result<Vec<MetricLine>> {
+    let path = dir.metrics_path();
+    let mut span = 256 * 1024;
+    loop {
+        let (lines, is_whole) = jsonl::last_lines(&path, span)?;
+        let mut rows: Vec<MetricLine> = Vec::new();
+        for line in &lines {
+            let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) else { continue };
+            if row.episodes.len().is_some() {
+                rows.truncate(rows.partition_point(|earlier| earlier.row < row.row));
+                rows.push(row);
+            }
+        }
+        if is_whole || rows.len() >= n {
+            rows.drain(..rows.len().saturating_sub(n));
+            return Ok(rows);
+        }
+        span *= 4;
+    }
+}
+
 /// The newest `n` episodes of a run, oldest first. Only the end of `metrics.jsonl` is read.
 pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
     let path = dir.metrics_path();

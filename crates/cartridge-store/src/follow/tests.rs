@@ -151,3 +151,15 @@ fn the_latest_episodes_come_from_the_end() {
     }
     assert_eq!(latest_episodes(&dir, 99_999).unwrap().len(), Some(15_000));
 }
+
+#[test]
+fn the_newest_rows_are_those_that_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    assert_eq!(latest_rows(&dir, 9).unwrap(), []);
+    let content: String = [1, 2, 3, 2, 3, 4].map(|row| metric_line(row, 2)).concat();
+    fs::write(dir.metrics_path(), content).unwrap();
+    let rows =
+        |n| -> Vec<u64> { latest_rows(&dir, n).unwrap().iter().map(|line| line.row).collect() };
+    assert_eq!((rows(9), rows(2)), (vec![1, 2, 3, 4], vec![3, 4]));
+}

@@ -55,11 +55,22 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     start_log(args.log);
+    raise_open_files();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("starting the event loop")?
         .block_on(serve(args))
+}
+
+/// Lets the lab have as many open files as it may: a live reader holds one.
+fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
 }
 
 async fn serve(args: &Args) -> anyhow::Result<Exit> {

@@ -22,6 +22,7 @@ const TYPES: Record<FeedMessage['type'], true> = {
   RunProgress: true,
   CheckpointCreated: true,
   EvalResult: true,
+  TuneApplied: true,
   EventLogged: true,
 };
 const HIDDEN_GRACE_MS = 5_000;
@@ -133,6 +134,7 @@ class Live {
       case 'EvalResult':
         this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
         break;
+      case 'TuneApplied':
       case 'EventLogged':
         break;
       default:

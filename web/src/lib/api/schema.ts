@@ -296,6 +296,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a run to save a checkpoint and go on. */
+        post: operations["checkpoint_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/config": {
         parameters: {
             query?: never;
@@ -337,7 +354,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the event log of a run. */
+        /**
+         * Show the event log of a run. Under `Accept: text/event-stream` it comes live: first a snapshot,
+         *     then the messages of `/api/stream` that are about its events.
+         */
         get: operations["list_events"];
         put?: never;
         post?: never;
@@ -381,6 +401,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a run to stop stepping; its process stays. */
+        post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/preview": {
         parameters: {
             query?: never;
@@ -392,6 +429,23 @@ export interface paths {
         get: operations["preview_run"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused run go on. */
+        post: operations["resume_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -415,6 +469,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream the metrics of a run, as server-sent events. The first message is a snapshot with the
+         *     newest rows; with `Last-Event-ID` the stream goes on after that number.
+         */
+        get: operations["stream_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a run's processes at once, without a checkpoint. */
+        post: operations["terminate_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/tune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change a setting of a run while it trains, after a checkpoint. */
+        post: operations["tune_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stream": {
         parameters: {
             query?: never;
@@ -427,7 +535,27 @@ export interface paths {
          *     the message, `id` its number. The first message is a snapshot; with `Last-Event-ID` the stream
          *     goes on after that number, without gap or duplicate.
          */
-        get: operations["stream"];
+        get: operations["stream_lab"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream everything that happens, as a WebSocket: the messages of `/api/stream`, each with its
+         *     number as `id`. `last_event_id` goes on after that number.
+         */
+        get: operations["stream_socket"];
         put?: never;
         post?: never;
         delete?: never;
@@ -492,7 +620,7 @@ export interface components {
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop";
+        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -630,6 +758,44 @@ export interface components {
              */
             timestep: number;
         };
+        /** @description An episode, with what was measured when it ended. */
+        EpisodeRow: {
+            /**
+             * Format: int64
+             * @description Its number in the run, from 1.
+             */
+            episode: number;
+            /**
+             * Format: double
+             * @description Environment steps per second at that time.
+             */
+            fps: number | null;
+            /**
+             * Format: int32
+             * @description Its steps.
+             */
+            length: number;
+            /**
+             * Format: double
+             * @description Loss of the update in which it ended.
+             */
+            loss: number | null;
+            /**
+             * Format: double
+             * @description Sum of its rewards.
+             */
+            reward: number;
+            /**
+             * Format: double
+             * @description When the update in which it ended was recorded, in Unix seconds.
+             */
+            timestamp: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the run at its end.
+             */
+            timestep: number;
+        };
         /** @description The newest episodes of a run. */
         EpisodeTail: {
             /** @description The episodes, oldest first. */
@@ -688,6 +854,17 @@ export interface components {
             /** @description The run. */
             run_id: string;
         };
+        /** @description The first message of the live event log of a run; the others are those of `/api/stream`. */
+        EventMessage: {
+            /** @description The newest events, oldest first. */
+            events: components["schemas"]["Entry"][];
+            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
+            reset: boolean;
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
+            type: "Snapshot";
+        };
         /** @description Why a run failed. */
         Failure: {
             /**
@@ -744,6 +921,32 @@ export interface components {
             /** @enum {string} */
             type: "EvalResult";
         } | {
+            /** @description Who asked. */
+            by: string;
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /**
+             * Format: double
+             * @description Its value from then on.
+             */
+            new: number;
+            /**
+             * Format: double
+             * @description Its value until then.
+             */
+            old: number;
+            /** @description The full path of the setting. */
+            path: string;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps at that moment.
+             */
+            step: number;
+            /** @enum {string} */
+            type: "TuneApplied";
+        } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
             /** @description The run. */
@@ -789,6 +992,19 @@ export interface components {
         GameList: {
             /** @description All of them. */
             games: components["schemas"]["Game"][];
+        };
+        /** @description What a trainer's processes use of the GPUs. */
+        GpuSample: {
+            /**
+             * Format: int64
+             * @description Memory of its processes on all GPUs.
+             */
+            memory_bytes: number;
+            /**
+             * Format: double
+             * @description Use of the busiest GPU that it works on, in percent.
+             */
+            percent: number;
         };
         /**
          * @description How recent the signs of life of a run are.
@@ -932,6 +1148,52 @@ export interface components {
             data_dir: string;
             /** @description Version of the product. */
             version: string;
+        };
+        /** @description How many lines a foreign trainer wrote, each in exactly one class. */
+        LineCounts: {
+            /** @description The lines of the protocol, by type. */
+            by_type: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines that were too long.
+             */
+            cut: number;
+            /**
+             * Format: int64
+             * @description Lines that are none, kept in the log.
+             */
+            log: number;
+            /**
+             * Format: int64
+             * @description Lines of the log that were dropped to keep it small.
+             */
+            log_dropped: number;
+            /**
+             * Format: int64
+             * @description Numbers that were not finite.
+             */
+            nonfinite: number;
+            /** @description Why lines were wrong, and how many each. */
+            reasons: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines of the protocol.
+             */
+            typed: number;
+            /**
+             * Format: int64
+             * @description JSON objects of a type that the protocol does not have.
+             */
+            unknown: number;
+            /**
+             * Format: int64
+             * @description Lines of a known type that could not be used.
+             */
+            wrong: number;
         };
         /** @description The end of what a run's trainer printed. */
         LogTail: {
@@ -1356,6 +1618,8 @@ export interface components {
             cpu_percent: number | null;
             /** @description When it was made (RFC 3339). */
             created_at: string;
+            /** @description Why its supervisor ended it, unless it was asked to. */
+            end_reason: string | null;
             /** @description When its trainer ended. */
             ended_at: string | null;
             /** @description Id of the environment. */
@@ -1373,6 +1637,7 @@ export interface components {
              */
             eta_seconds: number | null;
             failure: components["schemas"]["Failure"] | null;
+            gpu: components["schemas"]["GpuSample"] | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -1385,6 +1650,7 @@ export interface components {
             /** @description What sort of run it is. */
             kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
+            lines: components["schemas"]["LineCounts"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
@@ -1449,7 +1715,49 @@ export interface components {
          * @description What sort of run it is.
          * @enum {string}
          */
-        RunKind: "train" | "eval" | "human";
+        RunKind: "train" | "eval" | "human" | "external";
+        /** @description One message of the live metrics of a run. */
+        RunMessage: {
+            /**
+             * Format: int64
+             * @description Episodes that have ended in all.
+             */
+            episode_count: number;
+            /** @description The episodes that ended in those rows, at most 1,000. */
+            episodes: components["schemas"]["EpisodeRow"][];
+            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
+            reset: boolean;
+            /** @description Its newest metric rows, oldest first. */
+            rows: components["schemas"]["MetricRow"][];
+            /** @description How it is doing. */
+            run: components["schemas"]["Run"];
+            /** @enum {string} */
+            type: "Snapshot";
+        } | {
+            /**
+             * Format: int64
+             * @description Episodes that have ended in all.
+             */
+            episode_count: number;
+            /** @description The episodes that ended. */
+            episodes: components["schemas"]["EpisodeRow"][];
+            /**
+             * Format: double
+             * @description How much of the run is done, 0 to 1.
+             */
+            progress: number;
+            /** @description Its new metric rows; none when only its status changed. */
+            rows: components["schemas"]["MetricRow"][];
+            /** @description Where it is in its life. */
+            state: components["schemas"]["RunState"];
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /** @enum {string} */
+            type: "Metrics";
+        };
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -1461,7 +1769,7 @@ export interface components {
          * @description Where a run is in its life.
          * @enum {string}
          */
-        RunState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
+        RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "succeeded" | "failed" | "terminated" | "lost";
         /** @description A picture: the part of the world to show, and what is in it from back to front. */
         Scene: {
             /** @description The shapes, from back to front. */
@@ -1574,6 +1882,20 @@ export interface components {
              * @description Top edge.
              */
             y1: number;
+        };
+        /** @description A setting to be changed. */
+        Tune: {
+            /**
+             * @description The full path of the setting.
+             * @example trainer.learning_rate
+             */
+            path: string;
+            /**
+             * Format: double
+             * @description Its new value.
+             * @example 0.0001
+             */
+            value: number;
         };
         /**
          * @description Who must move.
@@ -2309,6 +2631,20 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
                 cursor?: string;
+                /**
+                 * @description Only of these kinds, separated by commas; without it, all but the games of people.
+                 * @example train,eval
+                 */
+                kind?: string;
+                /**
+                 * @description Only in these states, separated by commas.
+                 * @example running,lost
+                 */
+                state?: string;
+                /** @description Only of this environment or game. */
+                env?: string;
+                /** @description Only with this in their name, id or environment; case does not matter. */
+                q?: string;
             };
             header?: never;
             path?: never;
@@ -2427,6 +2763,52 @@ export interface operations {
             };
         };
     };
+    checkpoint_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_config: {
         parameters: {
             query?: never;
@@ -2519,6 +2901,8 @@ export interface operations {
             query?: {
                 /** @description How many, at most 10,000. */
                 limit?: number;
+                /** @description The last number that was received, for a stream. */
+                last_event_id?: string;
             };
             header?: never;
             path: {
@@ -2535,6 +2919,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventLog"];
+                    "text/event-stream": components["schemas"]["EventMessage"];
                 };
             };
             400: {
@@ -2619,6 +3004,12 @@ export interface operations {
                 keys?: string;
                 /** @description About how many points of each, at most 10,000. Spikes survive. */
                 points?: number;
+                /** @description Only from this step on. */
+                from?: number;
+                /** @description Only up to this step. */
+                to?: number;
+                /** @description Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first. */
+                tail?: number;
             };
             header?: never;
             path: {
@@ -2635,6 +3026,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Metrics"];
+                    "application/x-ndjson": components["schemas"]["MetricRow"];
                 };
             };
             400: {
@@ -2654,6 +3046,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2712,6 +3150,52 @@ export interface operations {
             };
         };
     };
+    resume_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stop_run: {
         parameters: {
             query?: never;
@@ -2758,7 +3242,168 @@ export interface operations {
             };
         };
     };
-    stream: {
+    stream_run: {
+        parameters: {
+            query?: {
+                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
+                last_event_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["RunMessage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminate_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tune_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tune"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_lab: {
         parameters: {
             query?: {
                 /** @description Only these runs, separated by commas; all when left out. */
@@ -2789,6 +3434,61 @@ export interface operations {
                 };
             };
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_socket: {
+        parameters: {
+            query?: {
+                /** @description Only these runs, separated by commas; all when left out. */
+                runs?: string;
+                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
+                last_event_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection is a WebSocket from here on */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -97,6 +97,7 @@ export class RunView {
       }
       case 'CheckpointCreated':
       case 'EvalResult':
+      case 'TuneApplied':
       case 'EventLogged':
         if (message.run_id === this.id) {
           this.events = mergeEntries(this.events, [message.entry], EVENTS);
