@@ -60,7 +60,7 @@ use serde::{Deserialize, Serialize};
 
 use self::terrain::Terrain;
 use crate::controls::{Controls, Effect, Idle, control};
-use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Impact, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, JointSpec, Polygon, Vec2, World, vec2};
 use crate::scene::Scene;
@@ -406,6 +406,14 @@ impl Mechanism for BipedalWalker {
 
     fn island(&mut self) -> Option<&mut Island> {
         self.world.island()
+    }
+
+    fn next_impact(&mut self) -> Option<&mut Impact> {
+        self.world.next_impact()
+    }
+
+    fn impact(&mut self) -> &mut Impact {
+        self.world.impact()
     }
 
     fn end_step(&mut self, observation: &mut [f32]) -> Step {

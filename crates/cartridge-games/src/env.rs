@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::controls::Controls;
 use crate::game::Action;
-pub use crate::rigid::Island;
+pub use crate::rigid::{Impact, Island};
 use crate::scene::Scene;
 
 /// An environment with Gymnasium's contract: `reset`, then `step` until the episode ends.
@@ -56,9 +56,10 @@ pub trait Env: Debug + Send {
     fn scene(&self) -> Scene;
 }
 
-/// An environment whose step is three parts: [`Self::begin_step`], then [`Self::island`] is
-/// solved, then [`Self::end_step`]. [`Self::step_alone`] does all three; a batch solves the islands of
-/// many environments at once, which gives the same bits and is much faster.
+/// An environment whose step is in parts: [`Self::begin_step`], then [`Self::island`] is solved,
+/// then every [`Self::next_impact`], then [`Self::end_step`]. [`Self::step_alone`] does all of it;
+/// a batch solves the islands and impacts of many environments at once, which gives the same bits
+/// and is much faster.
 pub trait Mechanism {
     /// Takes one action, up to where the island is to be solved.
     fn begin_step(&mut self, action: EnvAction<'_>);
@@ -66,7 +67,15 @@ pub trait Mechanism {
     /// What is to be solved; nothing when everything is at rest.
     fn island(&mut self) -> Option<&mut Island>;
 
-    /// Ends the step and writes what is seen next into `observation`.
+    /// What is to be solved when the island is solved, and every impact before: a body that has
+    /// met the ground. Nothing when there are no more.
+    fn next_impact(&mut self) -> Option<&mut Impact>;
+
+    /// What [`Self::next_impact`] has returned.
+    fn impact(&mut self) -> &mut Impact;
+
+    /// Ends the step and writes what is seen next into `observation`. Impacts that are left are
+    /// solved one by one.
     fn end_step(&mut self, observation: &mut [f32]) -> Step;
 
     /// All of it: what [`Env::step`] does.

@@ -45,7 +45,7 @@ mod scene;
 use serde::{Deserialize, Serialize};
 
 use crate::controls::{Controls, Effect, Idle, control};
-use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Island, Mechanism, Step};
+use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Impact, Island, Mechanism, Step};
 use crate::numpy_random::NumpyRng;
 use crate::rigid::{BodySpec, Edge, GroundShape, JointSpec, Polygon, Vec2, World, vec2};
 use crate::scene::Scene;
@@ -440,6 +440,14 @@ impl Mechanism for LunarLander {
 
     fn island(&mut self) -> Option<&mut Island> {
         self.world.island()
+    }
+
+    fn next_impact(&mut self) -> Option<&mut Impact> {
+        self.world.next_impact()
+    }
+
+    fn impact(&mut self) -> &mut Impact {
+        self.world.impact()
     }
 
     fn end_step(&mut self, observation: &mut [f32]) -> Step {

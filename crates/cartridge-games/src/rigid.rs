@@ -62,9 +62,10 @@ use std::f32::consts::PI;
 pub(crate) use body::{Body, BodySpec};
 pub use island::Island;
 pub(crate) use joint::JointSpec;
-pub(crate) use lanes::{LaneIsland, N_LANES};
+pub(crate) use lanes::{LaneIslands, N_LANES};
 pub(crate) use math::{Vec2, vec2};
 pub(crate) use shape::{Edge, GroundShape, Polygon};
+pub use world::Impact;
 pub(crate) use world::World;
 
 /// Seconds per step.

@@ -12,9 +12,9 @@ const EPSILON: f32 = 1e-5;
 /// The moments of a set of parameters.
 #[derive(Clone, Debug)]
 pub struct Adam {
-    first: Vec<f32>,
-    second: Vec<f32>,
-    n_updates: u32,
+    pub(crate) first: Vec<f32>,
+    pub(crate) second: Vec<f32>,
+    pub(crate) n_updates: u32,
     isa: Isa,
 }
 
@@ -27,6 +27,12 @@ impl Adam {
             n_updates: 0,
             isa: Isa::detect(),
         }
+    }
+
+    /// An optimiser that has seen `n_updates` gradients, with the moments that they left.
+    pub fn with_moments(first: Vec<f32>, second: Vec<f32>, n_updates: u32) -> Self {
+        assert_eq!(first.len(), second.len(), "as many of both");
+        Self { first, second, n_updates, isa: Isa::detect() }
     }
 
     /// Moves `parameters` against `scale * gradient`.

@@ -30,6 +30,8 @@
 //! `train/loss` is the mean over the update instead of its last minibatch, and the defaults of
 //! `n_envs` and `n_steps` are 8 and 256 instead of 1 and 2048 (as many steps per update).
 
+mod state;
+
 use std::collections::VecDeque;
 
 use cartridge_games::{Action, Actions, Env, Stream, episode_seed};
@@ -39,6 +41,8 @@ use crate::adam::{self, Adam};
 use crate::metric::Metric;
 use crate::network::Workspace;
 use crate::policy::{Policy, forbid, log_softmax};
+
+pub use self::state::{State, StateError};
 
 /// Settings of one training run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    DataDir, DoneReason, Event, EventLine, Manifest, MetricLine, RunDir, RunKind, SupervisorEvent,
-    SupervisorLine,
+    DataDir, DoneReason, EpisodeBody, EpisodeHead, EpisodeWriter, Event, EventLine, Manifest,
+    MetricLine, RunDir, RunKind, SupervisorEvent, SupervisorLine,
 };
 use serde_json::Value;
 
@@ -53,6 +53,8 @@ impl CarriedRun {
             config,
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            parent: None,
+            restart: None,
             command: None,
             cwd: None,
             limits: Default::default(),
@@ -88,6 +90,18 @@ impl CarriedRun {
             self.events.sync()?;
         }
         Ok(())
+    }
+
+    /// Records what was done in every episode, before the row of figures that counts them.
+    pub fn episodes(
+        &mut self,
+        episodes: impl Iterator<Item = (EpisodeHead, EpisodeBody)>,
+    ) -> Result<()> {
+        let mut writer = EpisodeWriter::open(&self.dir)?;
+        for (head, body) in episodes {
+            writer.add(&head, &body)?;
+        }
+        Ok(writer.sync()?)
     }
 
     /// Records the one row of figures that an evaluation has.

@@ -2,19 +2,33 @@
 //!
 //! A checkpoint is written into a folder beside its place, made durable, and renamed: a reader
 //! finds a whole checkpoint or none. `latest` and `best` are small files that hold a folder name.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `weights.safetensors` | the policy |
+//! | `state.safetensors` | the rest of the learner ([`cartridge_learn::ppo::State`]), from which it goes on |
+//! | `manifest.json` | [`CheckpointManifest`]: what it is, where the run stood, and size and hash of the others |
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 
 use cartridge_learn::policy::Policy;
+use cartridge_learn::ppo::{Knob, State};
 use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::{RunDir, RunId, StoreError};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
+use crate::config::RunConfig;
 use crate::error::{Result, RunError};
+use crate::tunable::Tunable;
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const WEIGHTS: &str = "weights.safetensors";
+const STATE: &str = "state.safetensors";
+const MANIFEST: &str = "manifest.json";
 
 /// What a checkpoint holds: its `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +41,47 @@ pub struct CheckpointManifest {
     pub env_id: String,
     /// Hash of the weights.
     pub weights_sha256: String,
+    /// Where the run stood; none in checkpoints of format 1, which cannot be gone on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// The other files of the folder.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+}
+
+/// Where a run stood when a checkpoint was made, beside its learner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The last metric row.
+    pub row: u64,
+    /// The last episode that ended.
+    pub episode: u64,
+    /// Environment steps at which the next checkpoint is due.
+    pub next_checkpoint: u64,
+    /// Environment steps between evaluations.
+    pub evaluate_every: u64,
+    /// Environment steps at which the next evaluation is due.
+    pub next_evaluation: u64,
+    /// The best mean of an evaluation, and its step.
+    pub best: Option<(f64, u64)>,
+}
+
+/// A file of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its name.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+}
+
+impl Part {
+    fn of(file: &str, content: &[u8]) -> Self {
+        let sha256 = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { file: file.to_owned(), bytes: content.len() as u64, sha256 }
+    }
 }
 
 /// A name that points to a checkpoint.
@@ -49,36 +104,62 @@ impl Alias {
 }
 
 /// Writes a checkpoint, points `latest` to it, and returns its folder name.
-pub fn save(dir: &RunDir, env_id: &str, step: u64, policy: &Policy) -> Result<String> {
-    let folder = dir.checkpoints_path();
-    fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
-    let name = format!("step_{step:09}");
-    let place = folder.join(&name);
-    if !place.exists() {
-        let beside = folder.join(format!(".{name}"));
-        // Left behind by a crash, if it is there.
-        _ = fs::remove_dir_all(&beside);
-        fs::create_dir(&beside).map_err(StoreError::io(&beside))?;
-        let manifest = CheckpointManifest {
-            format: FORMAT,
-            step,
-            env_id: env_id.to_owned(),
-            weights_sha256: policy.sha256(),
-        };
-        let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
-        for (file, content) in [(WEIGHTS, policy.to_safetensors()), ("manifest.json", text)] {
-            let path = beside.join(file);
-            File::create(&path)
-                .and_then(|mut file| file.write_all(&content).and_then(|()| file.sync_all()))
-                .map_err(StoreError::io(&path))?;
-        }
-        // The names in the new folder first, then its own.
-        sync_parent(&beside.join(WEIGHTS))?;
-        fs::rename(&beside, &place).map_err(StoreError::io(&place))?;
-        sync_parent(&place)?;
-    }
+pub fn save(
+    dir: &RunDir,
+    env_id: &str,
+    policy: &Policy,
+    state: &State,
+    progress: Progress,
+) -> Result<String> {
+    let name = name_of(state.step());
+    let contents = vec![(WEIGHTS, policy.to_safetensors()), (STATE, state.to_bytes())];
+    let manifest = CheckpointManifest {
+        format: FORMAT,
+        step: state.step(),
+        env_id: env_id.to_owned(),
+        weights_sha256: policy.sha256(),
+        progress: Some(progress),
+        parts: contents.iter().map(|(file, content)| Part::of(file, content)).collect(),
+    };
+    write(dir, &name, &manifest, contents)?;
     point(dir, Alias::Latest, &name)?;
     Ok(name)
+}
+
+/// The folder of the checkpoint after `step` environment steps.
+pub fn name_of(step: u64) -> String {
+    format!("step_{step:09}")
+}
+
+/// Writes the folder of a checkpoint, unless it is there.
+fn write(
+    dir: &RunDir,
+    name: &str,
+    manifest: &CheckpointManifest,
+    mut contents: Vec<(&str, Vec<u8>)>,
+) -> Result<()> {
+    let folder = dir.checkpoints_path();
+    fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+    let place = folder.join(name);
+    if place.exists() {
+        return Ok(());
+    }
+    let beside = folder.join(format!(".{name}"));
+    // Left behind by a crash, if it is there.
+    _ = fs::remove_dir_all(&beside);
+    fs::create_dir(&beside).map_err(StoreError::io(&beside))?;
+    let text = serde_json::to_vec_pretty(manifest).expect("a manifest is plain data");
+    contents.push((MANIFEST, text));
+    for (file, content) in contents {
+        let path = beside.join(file);
+        File::create(&path)
+            .and_then(|mut file| file.write_all(&content).and_then(|()| file.sync_all()))
+            .map_err(StoreError::io(&path))?;
+    }
+    // The names in the new folder first, then its own.
+    sync_parent(&beside.join(MANIFEST))?;
+    fs::rename(&beside, &place).map_err(StoreError::io(&place))?;
+    Ok(sync_parent(&place)?)
 }
 
 /// Points an alias to a checkpoint.
@@ -96,19 +177,17 @@ pub fn named(dir: &RunDir, alias: Alias) -> Option<String> {
 /// Reads the checkpoint that `alias` points to.
 pub fn load(dir: &RunDir, run: &RunId, alias: Alias) -> Result<(CheckpointManifest, Policy)> {
     let name = named(dir, alias).ok_or_else(|| RunError::NoCheckpoint(run.clone()))?;
-    let folder = dir.checkpoints_path().join(&name);
-    let path = folder.join("manifest.json");
-    let text = fs::read(&path).map_err(StoreError::io(&path))?;
-    let manifest: CheckpointManifest = serde_json::from_slice(&text)
-        .map_err(|error| StoreError::Damaged { path: path.clone(), detail: error.to_string() })?;
-    if manifest.format > FORMAT {
-        return Err(StoreError::NewerFormat { path, found: manifest.format, known: FORMAT }.into());
-    }
-    let path = folder.join(WEIGHTS);
+    load_named(dir, run, &name)
+}
+
+/// Reads the policy of a checkpoint.
+pub fn load_named(dir: &RunDir, run: &RunId, name: &str) -> Result<(CheckpointManifest, Policy)> {
+    let manifest = manifest(dir, run, name)?;
+    let path = dir.checkpoints_path().join(name).join(WEIGHTS);
     let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
     let policy = Policy::from_safetensors(&bytes).map_err(|source| RunError::Policy {
         run: run.clone(),
-        name,
+        name: name.to_owned(),
         source,
     })?;
     if policy.sha256() != manifest.weights_sha256 {
@@ -118,19 +197,153 @@ pub fn load(dir: &RunDir, run: &RunId, alias: Alias) -> Result<(CheckpointManife
     Ok((manifest, policy))
 }
 
-/// Removes the oldest checkpoints beyond `keep`; those that an alias points to stay.
-pub fn prune(dir: &RunDir, keep: usize) -> Result<()> {
+/// What a checkpoint is.
+pub fn manifest(dir: &RunDir, run: &RunId, name: &str) -> Result<CheckpointManifest> {
+    let path = dir.checkpoints_path().join(name).join(MANIFEST);
+    let text = fs::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            RunError::NoSuchCheckpoint { run: run.clone(), name: name.to_owned() }
+        }
+        _ => StoreError::io(&path)(error).into(),
+    })?;
+    let manifest: CheckpointManifest = serde_json::from_slice(&text)
+        .map_err(|error| StoreError::Damaged { path: path.clone(), detail: error.to_string() })?;
+    if manifest.format > FORMAT {
+        return Err(StoreError::NewerFormat { path, found: manifest.format, known: FORMAT }.into());
+    }
+    Ok(manifest)
+}
+
+/// Everything that a run goes on from.
+#[derive(Debug)]
+pub struct Whole {
+    /// Folder of the checkpoint.
+    pub name: String,
+    /// The policy.
+    pub policy: Policy,
+    /// The rest of the learner.
+    pub state: State,
+    /// Where the run stood.
+    pub progress: Progress,
+}
+
+impl Whole {
+    /// The settings that may have been tuned, as they were.
+    pub fn settings(&self) -> [(&'static str, Value); 4] {
+        Tunable::ALL.map(|tunable| {
+            let value = match tunable {
+                Tunable::Learner(knob) => Value::from(self.state.setting(knob)),
+                Tunable::EvaluationEvery => Value::from(self.progress.evaluate_every),
+            };
+            (tunable.path(), value)
+        })
+    }
+}
+
+/// Reads all of a checkpoint, and checks every file of it.
+pub fn load_whole(dir: &RunDir, run: &RunId, name: &str) -> Result<Whole> {
+    let (manifest, policy) = load_named(dir, run, name)?;
+    let no_state = || RunError::NoState { run: run.clone(), name: name.to_owned() };
+    let progress = manifest.progress.clone().ok_or_else(no_state)?;
+    for part in &manifest.parts {
+        let bytes = read_part(dir, name, part)?;
+        if part.file == STATE {
+            let state = State::from_bytes(&bytes).map_err(|error| StoreError::Damaged {
+                path: dir.checkpoints_path().join(name).join(STATE),
+                detail: error.to_string(),
+            })?;
+            return Ok(Whole { name: name.to_owned(), policy, state, progress });
+        }
+    }
+    Err(no_state())
+}
+
+fn read_part(dir: &RunDir, name: &str, part: &Part) -> Result<Vec<u8>> {
+    let path = dir.checkpoints_path().join(name).join(&part.file);
+    if part.file.contains('/') {
+        let detail = "a part of a checkpoint is a file in its folder".to_owned();
+        return Err(StoreError::Damaged { path, detail }.into());
+    }
+    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
+    if Part::of(&part.file, &bytes) != *part {
+        let detail = "it is not the file that the manifest names".to_owned();
+        return Err(StoreError::Damaged { path, detail }.into());
+    }
+    Ok(bytes)
+}
+
+/// The checkpoints of a run, oldest first.
+pub fn names(dir: &RunDir) -> Result<Vec<String>> {
     let folder = dir.checkpoints_path();
-    let mut names: Vec<String> = fs::read_dir(&folder)
-        .map_err(StoreError::io(&folder))?
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io(&folder)(error).into()),
+    };
+    let mut names: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| is_name(name))
         .collect();
-    names.sort();
+    // By number: a run may be longer than nine digits tell.
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    Ok(names)
+}
+
+/// The checkpoint that `text` means: an alias, a folder, or a number of steps.
+pub fn find(dir: &RunDir, run: &RunId, text: &str) -> Result<String> {
+    let name = match text {
+        "latest" => named(dir, Alias::Latest),
+        "best" => named(dir, Alias::Best),
+        _ if is_name(text) => Some(text.to_owned()),
+        _ => text.replace(['_', ','], "").parse().ok().map(name_of),
+    };
+    name.filter(|name| dir.checkpoints_path().join(name).is_dir())
+        .ok_or_else(|| RunError::NoSuchCheckpoint { run: run.clone(), name: text.to_owned() })
+}
+
+/// Puts what a fork goes on from into its folder, as its own configuration wants it. Its rows are
+/// counted from the beginning, and what was best is found anew.
+pub fn plant(dir: &RunDir, config: &RunConfig, whole: Whole) -> Result<()> {
+    let Whole { policy, mut state, progress, .. } = whole;
+    for (knob, value) in [
+        (Knob::LearningRate, config.trainer.learning_rate),
+        (Knob::EntCoef, config.trainer.ent_coef),
+        (Knob::ClipRange, config.trainer.clip_range),
+    ] {
+        state.tune(knob, value);
+    }
+    let every = config.evaluation.every_steps;
+    let next_evaluation = if every == progress.evaluate_every {
+        progress.next_evaluation
+    } else {
+        (state.step() / every + 1) * every
+    };
+    let progress =
+        Progress { row: 0, best: None, evaluate_every: every, next_evaluation, ..progress };
+    save(dir, &config.env_id, &policy, &state, progress)?;
+    Ok(())
+}
+
+/// Forgets the checkpoints after `name`, because the run goes on from there.
+pub fn forget_after(dir: &RunDir, name: Option<&str>) -> Result<()> {
+    let known = names(dir)?;
+    let keep = name.and_then(|name| known.iter().position(|known| known == name));
+    for name in &known[keep.map_or(0, |at| at + 1)..] {
+        let path = dir.checkpoints_path().join(name);
+        fs::remove_dir_all(&path).map_err(StoreError::io(&path))?;
+    }
+    Ok(())
+}
+
+/// Removes the oldest checkpoints beyond `keep`; those that an alias points to and those in
+/// `pinned` stay.
+pub fn prune(dir: &RunDir, keep: usize, pinned: &BTreeSet<String>) -> Result<()> {
+    let mut names = names(dir)?;
     names.truncate(names.len().saturating_sub(keep));
-    let pinned = [named(dir, Alias::Latest), named(dir, Alias::Best)];
-    for name in names.into_iter().filter(|name| !pinned.contains(&Some(name.clone()))) {
-        let path = folder.join(name);
+    let aliased = [named(dir, Alias::Latest), named(dir, Alias::Best)];
+    let is_kept = |name: &String| pinned.contains(name) || aliased.contains(&Some(name.clone()));
+    for name in names.into_iter().filter(|name| !is_kept(name)) {
+        let path = dir.checkpoints_path().join(name);
         fs::remove_dir_all(&path).map_err(StoreError::io(&path))?;
     }
     Ok(())

@@ -284,6 +284,14 @@ pub enum ConfigError {
         /// What can be done.
         hint: String,
     },
+    /// The setting stays as it is in forks.
+    #[error("`{key}` cannot be changed in a fork of this run; {hint}")]
+    NotForkable {
+        /// The full path that was given.
+        key: String,
+        /// What can be done.
+        hint: String,
+    },
     /// The value does not have the right form.
     #[error("`{key}`: {detail}")]
     BadValue {
@@ -308,6 +316,7 @@ impl ConfigError {
             Self::UnknownAlgorithm { .. } | Self::WrongActions { .. } => "/algo".to_owned(),
             Self::UnknownKey { key, .. }
             | Self::NotTunable { key, .. }
+            | Self::NotForkable { key, .. }
             | Self::BadValue { key, .. } => {
                 format!("/{}", key.replace('.', "/"))
             }
@@ -335,7 +344,8 @@ pub fn run_options(env_id: &str) -> Result<Map<String, Value>, RegistryError> {
     Ok(options)
 }
 
-fn parse_assignment<'a>(
+/// Key and value from text such as `trainer.gamma=0.98`.
+pub fn parse_assignment<'a>(
     assignment: &'a str,
     example: &str,
 ) -> Result<(&'a str, Value), ConfigError> {
@@ -402,6 +412,11 @@ impl Draft {
                 "overrides_whitelist": default_whitelist(),
             }),
         })
+    }
+
+    /// A configuration to be changed.
+    pub fn of(config: &RunConfig) -> Self {
+        Self { value: serde_json::to_value(config).expect("a configuration is plain data") }
     }
 
     /// Lays one value over the default: `key` is a full path, an alias, or an option of the

@@ -75,6 +75,11 @@ impl Verifier {
         }
     }
 
+    /// The attempt whose lines it accepts.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
     /// Accepts the line, or says why it must not be delivered.
     pub fn verify(&mut self, line: &ControlLine) -> Result<(), String> {
         if line.run != self.run {

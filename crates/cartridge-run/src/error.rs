@@ -31,6 +31,62 @@ pub enum RunError {
     /// The run has no checkpoint yet.
     #[error("run `{0}` has no checkpoint yet")]
     NoCheckpoint(RunId),
+    /// The run has no such checkpoint.
+    #[error("run `{run}` has no checkpoint `{name}`")]
+    NoSuchCheckpoint {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        name: String,
+    },
+    /// The checkpoint holds a policy and not the rest of its learner.
+    #[error(
+        "checkpoint {name} of run `{run}` was made by an older version and holds only the policy: nothing can go on from it"
+    )]
+    NoState {
+        /// The run.
+        run: RunId,
+        /// Folder of the checkpoint.
+        name: String,
+    },
+    /// A fork would have nothing to do.
+    #[error(
+        "checkpoint {name} of run `{run}` is at step {step}, where the run ends: nothing is left to train\nhint: choose an earlier one with --checkpoint"
+    )]
+    NothingLeft {
+        /// The run.
+        run: RunId,
+        /// Folder of the checkpoint.
+        name: String,
+        /// Its steps.
+        step: u64,
+    },
+    /// The run has no such episode.
+    #[error("run `{run}` has no episode {episode}")]
+    NoSuchEpisode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+    },
+    /// Nothing but figures is known of the episode.
+    #[error("episode {episode} of run `{run}` was not recorded step by step")]
+    NotRecorded {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+    },
+    /// What was recorded cannot be stepped again.
+    #[error("episode {episode} of run `{run}` cannot be stepped again: {reason}")]
+    BadEpisode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+        /// Why not.
+        reason: String,
+    },
     /// The run has ended, so it cannot be controlled.
     #[error("run `{id}` has already ended ({})", state_word(*.state))]
     Ended {

@@ -9,7 +9,8 @@ use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_learn::metric::Metric;
 use cartridge_learn::policy::Policy;
 use cartridge_store::{
-    DataDir, DoneReason, Episodes, Evaluation, Event, Manifest, MetricLine, RunId,
+    DataDir, DoneReason, EpisodeBody, EpisodeHead, Episodes, Evaluation, Event, Manifest,
+    MetricLine, RunId,
 };
 use serde_json::{Map, Value, json};
 
@@ -31,6 +32,10 @@ pub struct Outcome {
     pub seeds: Vec<u64>,
     /// Whether the task itself ended in each episode.
     pub ends: Vec<bool>,
+    /// Whether its time ended in each episode; both may hold.
+    pub cuts: Vec<bool>,
+    /// What was done in each episode.
+    pub actions: Vec<Vec<u32>>,
     /// What the environment measures itself, by name: one value per episode.
     pub metrics: BTreeMap<String, Vec<f64>>,
     /// Episodes in which the task itself ended.
@@ -54,6 +59,8 @@ pub fn evaluate(
         lengths: vec![0; n],
         seeds: (0..n).map(|episode| seed(seed_base, episode)).collect(),
         ends: vec![false; n],
+        cuts: vec![false; n],
+        actions: vec![Vec::new(); n],
         ..Outcome::default()
     };
     let first = make_env(env_id, options)?;
@@ -89,10 +96,12 @@ pub fn evaluate(
             let step = env.step(actions[lane].into(), observation);
             outcome.returns[*episode] += step.reward;
             outcome.lengths[*episode] += 1;
+            outcome.actions[*episode].push(actions[lane].0 as u32);
             if !step.is_end() {
                 continue;
             }
             outcome.ends[*episode] = step.terminated;
+            outcome.cuts[*episode] = step.truncated;
             for (name, value) in env.episode_metrics() {
                 let values = outcome.metrics.entry(name.to_owned()).or_insert_with(|| vec![0.0; n]);
                 values[*episode] = value;
@@ -178,6 +187,7 @@ impl KeptEvaluation<'_> {
             }
         };
         let summary = outcome.summary(step);
+        kept.episodes(outcome.episodes(step))?;
         kept.metrics(&outcome.metric_line(&summary))?;
         kept.event(Event::EvaluationComplete(summary))?;
         kept.finish(DoneReason::Completed)?;
@@ -186,6 +196,28 @@ impl KeptEvaluation<'_> {
 }
 
 impl Outcome {
+    /// Every episode, to be kept.
+    fn episodes(&self, step: u64) -> impl Iterator<Item = (EpisodeHead, EpisodeBody)> {
+        let t = unix_now();
+        (0..self.returns.len()).map(move |place| {
+            let head = EpisodeHead {
+                episode: place as u64 + 1,
+                attempt: 1,
+                lane: 0,
+                seed: Some(self.seeds[place]),
+                reward: self.returns[place],
+                length: self.lengths[place],
+                step,
+                terminated: self.ends[place],
+                truncated: self.cuts[place],
+                checkpoint_step: Some(step),
+                t,
+                foreign_id: None,
+            };
+            (head, EpisodeBody::Discrete(self.actions[place].clone()))
+        })
+    }
+
     /// The one row of figures: the means, and every episode.
     fn metric_line(&self, summary: &Evaluation) -> MetricLine {
         let numbers = 1..=self.returns.len() as u64;

@@ -16,10 +16,11 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use cartridge_store::episodes::{EpisodeHead, EpisodeWriter, StepRecord};
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, DoneReason, Episodes, Event, EventLine, LineCounts, MetricLine, Result as StoreResult,
-    RunDir, StoreError,
+    Command, DoneReason, Episodes, Event, EventLine, LineCounts, MetricLine, RestoredFrom,
+    Result as StoreResult, RunDir, StoreError, TrainerConfig,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -27,8 +28,8 @@ use crate::clock::unix_now;
 use crate::error::Result;
 use crate::lab::held;
 use crate::protocol::{
-    self, ControlAck, Done, Episode, LogLevel, Message, Metrics, RawLine, Splitter, Step, Tally,
-    Verdict,
+    self, ControlAck, Done, Episode, Kind, LogLevel, Message, Metrics, RawLine, Splitter, Step,
+    Tally, Verdict,
 };
 use crate::supervisor::Log;
 
@@ -91,15 +92,25 @@ struct Shared {
 /// What waits to be written.
 #[derive(Debug, Default)]
 struct Batch {
+    plays: VecDeque<Play>,
+    /// About how large those are.
+    plays_bytes: usize,
     rows: Vec<u8>,
     events: Vec<u8>,
     /// The newest picture.
     frame: Option<String>,
 }
 
+/// What happened in an episode.
+#[derive(Debug)]
+enum Play {
+    Step(String, StepRecord),
+    End(Box<EpisodeHead>),
+}
+
 impl Batch {
     fn size(&self) -> usize {
-        self.rows.len() + self.events.len()
+        self.plays_bytes + self.rows.len() + self.events.len()
     }
 
     fn is_empty(&self) -> bool {
@@ -107,6 +118,8 @@ impl Batch {
     }
 
     fn append(&mut self, mut later: Self) {
+        self.plays.append(&mut later.plays);
+        self.plays_bytes += later.plays_bytes;
         self.rows.append(&mut later.rows);
         self.events.append(&mut later.events);
         self.frame = later.frame.or(self.frame.take());
@@ -154,6 +167,9 @@ struct State {
     /// What was delivered and waits for its acknowledgement.
     delivered: HashMap<u64, (Command, String)>,
     done: Option<Done>,
+    checkpoint_step: Option<u64>,
+    /// Where a checkpoint of an earlier attempt stands in the metrics: step, row and episode.
+    marks: Marks,
 }
 
 /// An episode that is under way.
@@ -162,6 +178,7 @@ struct Open {
     steps: u32,
     total: f64,
     terminated: bool,
+    truncated: bool,
     /// When its last step came.
     ended_at: Option<Instant>,
 }
@@ -178,14 +195,18 @@ impl Ingest {
     /// Opens the files of the run for `attempt`. Rows and episodes go on from those that are there.
     pub(crate) fn open(dir: &RunDir, attempt: u32, log: Arc<Mutex<Log>>) -> Result<Self> {
         let writer = Writer {
+            episodes: EpisodeWriter::open(dir)?,
+            attempt,
             events: Appender::open(dir.events_path())?,
             metrics: Appender::open(dir.metrics_path())?,
             frame_path: dir.path().join("frame.json"),
             pending: Batch::default(),
             last_sync: Instant::now(),
             unsynced: false,
+            has_ended: false,
         };
-        let (n_rows, n_episodes) = last_numbers(dir)?;
+        let marks = Marks::read(dir)?;
+        let Mark { row: n_rows, episode: n_episodes, .. } = marks.last;
         let state = State {
             attempt,
             tally: Tally::default(),
@@ -213,6 +234,8 @@ impl Ingest {
             is_at_work: false,
             delivered: HashMap::new(),
             done: None,
+            checkpoint_step: None,
+            marks,
         };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
@@ -302,20 +325,56 @@ impl Ingest {
     }
 }
 
-/// The numbers of the last row and of the last episode.
-fn last_numbers(dir: &RunDir) -> StoreResult<(u64, u64)> {
-    let path = dir.metrics_path();
-    let (mut n_rows, mut n_episodes, mut end) = (0, 0, 0);
-    // In pieces, so that a long run needs no more memory than a short one.
-    const PIECE: u64 = 32 * 1024 * 1024;
-    loop {
-        let lines = jsonl::read_lines(&path, end, Some(end + PIECE))?;
-        let Some(last) = lines.last() else { return Ok((n_rows, n_episodes)) };
-        end = last.end;
-        for line in &lines {
-            let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) else { continue };
-            n_rows = row.row.max(n_rows);
-            n_episodes = row.episodes.episode.last().copied().unwrap_or(0).max(n_episodes);
+/// A place in the metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Mark {
+    step: u64,
+    row: u64,
+    episode: u64,
+}
+
+/// The places of the checkpoints in the metrics that are there.
+#[derive(Debug, Default)]
+struct Marks {
+    /// For each step of a checkpoint, the last row up to it.
+    checkpoints: BTreeMap<u64, Mark>,
+    last: Mark,
+}
+
+impl Marks {
+    fn read(dir: &RunDir) -> StoreResult<Self> {
+        let mut marks = Self::default();
+        // Events are few beside rows.
+        for line in jsonl::read_lines(&dir.events_path(), 0, None)? {
+            if let Ok(EventLine { event: Event::CheckpointSaved { step, .. }, .. }) =
+                serde_json::from_slice(&line.bytes)
+            {
+                marks.checkpoints.insert(step, Mark { step, ..Mark::default() });
+            }
+        }
+        // In pieces, so that a long run needs no more memory than a short one.
+        const PIECE: u64 = 32 * 1024 * 1024;
+        let mut end = 0;
+        loop {
+            let lines = jsonl::read_lines(&dir.metrics_path(), end, Some(end + PIECE))?;
+            let Some(last) = lines.last() else { return Ok(marks) };
+            end = last.end;
+            for line in &lines {
+                if let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) {
+                    marks.add(&row);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, line: &MetricLine) {
+        // Of several attempts the later one holds, also where it had gone back.
+        let last = line.episodes.episode.last().copied();
+        let before = if line.row > self.last.row { self.last.episode } else { 0 };
+        let episode = last.unwrap_or(before);
+        self.last = Mark { step: line.step, row: line.row, episode };
+        for (_, mark) in self.checkpoints.range_mut(line.step..) {
+            *mark = Mark { step: mark.step, ..self.last };
         }
     }
 }
@@ -379,7 +438,12 @@ impl Shared {
         };
         match protocol::parse(line, state.attempt) {
             Verdict::Typed(kind, message, nonfinite) => match state.take(message, log) {
-                Ok(()) => state.tally.count_typed(kind, nonfinite),
+                Ok(()) => {
+                    state.tally.count_typed(kind, nonfinite);
+                    if kind == Kind::Step {
+                        state.batch.plays_bytes += 2 * line.len();
+                    }
+                }
                 Err(reason) => {
                     state.tally.count_wrong(kind, reason);
                     log.add(line);
@@ -430,13 +494,18 @@ impl State {
                 self.reached(heartbeat.step.unwrap_or(0));
                 Ok(())
             }
-            Message::Config(config) => self.trainer_event(Event::Configured(config)),
+            Message::Config(config) => self.configure(config),
             Message::Checkpoint(checkpoint) => {
+                // What came before it belongs to it, and what comes after it does not.
+                if !self.row.is_empty() || !self.ended.is_empty() {
+                    self.write_row();
+                }
                 self.reached(checkpoint.step);
                 let path = checkpoint.path;
                 let name = path.strip_prefix("checkpoints/").unwrap_or(&path).to_owned();
                 let weights_sha256 = checkpoint.sha256.unwrap_or_default();
                 let step = checkpoint.step;
+                self.checkpoint_step = Some(step);
                 self.trainer_event(Event::CheckpointSaved { step, name, weights_sha256 })
             }
             Message::Artifacts(artifacts) => {
@@ -461,6 +530,33 @@ impl State {
                 Ok(())
             }
         }
+    }
+
+    fn configure(&mut self, config: TrainerConfig) -> Result<(), &'static str> {
+        let restored = config.restored.clone();
+        self.trainer_event(Event::Configured(config))?;
+        let Some(RestoredFrom { path, step }) = restored.filter(|_| self.attempt > 1) else {
+            return Ok(());
+        };
+        let has_begun = self.n_rows > self.marks.last.row
+            || self.n_episodes > self.marks.last.episode
+            || !self.row.is_empty();
+        let Some(mark) = self.marks.checkpoints.get(&step).filter(|_| !has_begun) else {
+            let why = if has_begun { "other lines came before" } else { "none is known there" };
+            let message = format!("The trainer goes on from step {step}, but {why}");
+            self.event(Event::Warning { message });
+            return Ok(());
+        };
+        let Mark { row, episode, .. } = *mark;
+        (self.n_rows, self.n_episodes) = (row, episode);
+        self.marks.last = *mark;
+        self.checkpoint_step = Some(step);
+        self.counted = step;
+        self.reached(step);
+        self.last_progress = (Instant::now(), self.step);
+        let checkpoint = path.strip_prefix("checkpoints/").unwrap_or(&path).to_owned();
+        self.event(Event::Restored { checkpoint, step, row, episode });
+        Ok(())
     }
 
     fn reached(&mut self, step: u64) {
@@ -492,24 +588,28 @@ impl State {
     }
 
     fn take_step(&mut self, step: Step) -> Result<(), &'static str> {
-        let Some(reward) = step.reward else { return Err("`reward` is not finite") };
-        if !self.open.contains_key(&step.episode_id) {
+        let Step { episode_id, step: _, action, reward, terminated, truncated, obs, t } = step;
+        let Some(reward) = reward else { return Err("`reward` is not finite") };
+        if !self.open.contains_key(&episode_id) {
             if self.open.len() >= MAX_OPEN_EPISODES {
                 return Err("there are too many open episodes");
             }
-            self.open.insert(step.episode_id.clone(), Open::default());
+            self.open.insert(episode_id.clone(), Open::default());
         }
-        let open = self.open.get_mut(&step.episode_id).expect("it is there");
+        let open = self.open.get_mut(&episode_id).expect("it is there");
         open.steps = open.steps.saturating_add(1);
         open.total += reward;
         self.counted += 1;
         self.step = self.step.max(self.counted);
-        if (step.terminated || step.truncated) && open.ended_at.is_none() {
+        if (terminated || truncated) && open.ended_at.is_none() {
             let now = Instant::now();
-            open.terminated = step.terminated;
+            open.terminated = terminated;
+            open.truncated = truncated;
             open.ended_at = Some(now);
-            self.closing.push_back((now, step.episode_id));
+            self.closing.push_back((now, episode_id.clone()));
         }
+        let record = StepRecord { action, reward, terminated, truncated, obs, t };
+        self.batch.plays.push_back(Play::Step(episode_id, record));
         Ok(())
     }
 
@@ -524,31 +624,54 @@ impl State {
         self.counted += u64::from(episode.steps.saturating_sub(open.steps));
         self.reached(episode.timestep.unwrap_or(self.counted));
         let terminated = episode.terminated.unwrap_or(open.terminated);
-        let timestep = episode.timestep.unwrap_or(self.step);
-        self.end_episode(total, episode.steps, timestep, episode.seed, terminated);
+        let truncated = episode.truncated.unwrap_or(open.truncated);
+        let step = episode.timestep.unwrap_or(self.step);
+        let head = EpisodeHead {
+            reward: total,
+            length: episode.steps,
+            step,
+            seed: episode.seed,
+            terminated,
+            truncated,
+            ..self.head(episode.episode_id)
+        };
+        self.end_episode(head);
         Ok(())
     }
 
-    fn end_episode(
-        &mut self,
-        total: f64,
-        length: u32,
-        timestep: u64,
-        seed: Option<u64>,
-        terminated: bool,
-    ) {
+    /// What every episode that ends now has in common.
+    fn head(&self, foreign_id: String) -> EpisodeHead {
+        EpisodeHead {
+            episode: self.n_episodes + 1,
+            attempt: self.attempt,
+            lane: 0,
+            seed: None,
+            reward: 0.0,
+            length: 0,
+            step: self.step,
+            terminated: false,
+            truncated: false,
+            checkpoint_step: self.checkpoint_step,
+            t: unix_now(),
+            foreign_id: Some(foreign_id),
+        }
+    }
+
+    fn end_episode(&mut self, head: EpisodeHead) {
         self.n_episodes += 1;
         let ended = &mut self.ended;
-        ended.episode.push(self.n_episodes);
-        ended.reward.push(total);
-        ended.length.push(length);
-        ended.timestep.push(timestep);
-        ended.seed.push(seed.unwrap_or(0));
-        ended.terminated.push(terminated);
-        self.recent.push_back((total, length));
+        ended.episode.push(head.episode);
+        ended.reward.push(head.reward);
+        ended.length.push(head.length);
+        ended.timestep.push(head.step);
+        ended.seed.push(head.seed.unwrap_or(0));
+        ended.terminated.push(head.terminated);
+        self.recent.push_back((head.reward, head.length));
         if self.recent.len() > N_RECENT {
             self.recent.pop_front();
         }
+        self.batch.plays.push_back(Play::End(Box::new(head)));
+        self.batch.plays_bytes += 200;
     }
 
     /// Closes the episodes whose last step came before `deadline` and that no line has closed.
@@ -561,7 +684,14 @@ impl State {
                 continue;
             }
             let Some(open) = self.open.remove(&id) else { continue };
-            self.end_episode(open.total, open.steps, self.step, None, open.terminated);
+            let head = EpisodeHead {
+                reward: open.total,
+                length: open.steps,
+                terminated: open.terminated,
+                truncated: open.truncated,
+                ..self.head(id.clone())
+            };
+            self.end_episode(head);
             self.closed.push_back(id);
             if self.closed.len() > 1024 {
                 self.closed.pop_front();
@@ -650,6 +780,8 @@ impl State {
 
 /// Writes the files, in a thread of its own.
 struct Writer {
+    episodes: EpisodeWriter,
+    attempt: u32,
     events: Appender,
     metrics: Appender,
     frame_path: PathBuf,
@@ -657,6 +789,8 @@ struct Writer {
     pending: Batch,
     last_sync: Instant,
     unsynced: bool,
+    /// Whether episodes have ended that are not durable.
+    has_ended: bool,
 }
 
 impl Writer {
@@ -722,14 +856,32 @@ impl Writer {
 
     /// Writes what is pending; what could not be written stays pending.
     fn write(&mut self, is_ending: bool) -> StoreResult<()> {
+        let has_events = !self.pending.events.is_empty();
+        let is_due = self.last_sync.elapsed() >= GROUP_COMMIT || is_ending;
+        // What the disk refuses waits in the writer of episodes, which tries it again: first that,
+        // then more, so that not everything piles up there.
+        self.episodes.flush()?;
+        while let Some(play) = self.pending.plays.pop_front() {
+            self.unsynced = true;
+            match play {
+                Play::Step(id, step) => self.episodes.step(self.attempt, &id, &step)?,
+                Play::End(head) => {
+                    self.has_ended = true;
+                    self.episodes.end(&head)?;
+                }
+            }
+        }
+        self.pending.plays_bytes = 0;
+        if self.has_ended || is_due || has_events {
+            self.episodes.sync()?;
+            self.has_ended = false;
+        }
         if !self.pending.rows.is_empty() {
             self.metrics.append_lines(&self.pending.rows)?;
             self.pending.rows.clear();
             self.unsynced = true;
         }
-        let has_events = !self.pending.events.is_empty();
-        let is_due = self.last_sync.elapsed() >= GROUP_COMMIT;
-        if self.unsynced && (has_events || is_due || is_ending) {
+        if self.unsynced && (has_events || is_due) {
             self.metrics.sync()?;
             self.unsynced = false;
             self.last_sync = Instant::now();

@@ -98,6 +98,8 @@ impl Record {
             config: serde_json::to_value(&terms).expect("the terms are plain data"),
             created_at: unix_now(),
             cartridge_version: version.to_owned(),
+            parent: None,
+            restart: None,
             command: None,
             cwd: None,
             limits: Default::default(),

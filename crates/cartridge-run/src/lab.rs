@@ -15,15 +15,20 @@ use cartridge_store::follow::{latest_episodes, latest_rows, metrics_in};
 use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
     Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, MetricValues,
-    RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+    Restart, RunDir, RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
 };
 use serde_json::Map;
 
+use crate::audit::{self, AuditLine, Deed, Marks};
 use crate::checkpoint::{self, Alias};
+use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::preview::{Preview, preview};
+use crate::queue::{Demand, Limits, n_startable};
+use crate::steer::By;
 use crate::supervisor::HEARTBEAT;
 use crate::{secret, steer};
 
@@ -32,6 +37,12 @@ const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
 
 /// Silence after which a run is no longer fresh.
 const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64 * 3 / 2);
+
+/// Waiting runs that are looked at together.
+const MOST_WAITING: usize = 100_000;
+
+/// How long a run that is started again may take to say so.
+const WAKING: Duration = Duration::from_secs(30);
 
 /// How often the runs folder is searched for runs that others have made.
 const DISCOVERY: Duration = Duration::from_secs(1);
@@ -45,6 +56,10 @@ const OPENING_TIME: Duration = Duration::from_secs(1);
 
 /// Lost runs that are looked at in one discovery: one seldom comes back, and there may be many.
 const LOST_LOOKS: usize = 64;
+
+/// Ended runs that are looked at in one discovery, in case somebody started one again beside the
+/// lab; a look is one question to the file system.
+const ENDED_LOOKS: usize = 256;
 
 /// How often the index is tidied up.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
@@ -75,6 +90,13 @@ pub struct Lab {
     watch: Mutex<Watch>,
     /// What was taken in outside a tick, to be told at the next.
     untold: Mutex<Vec<FeedRow>>,
+    /// How much may be at work at once.
+    limits: Limits,
+    /// Held while runs are made and started, so that each is once.
+    starts: Mutex<Starts>,
+    /// What the audit says of the runs.
+    marks: Mutex<Marks>,
+    pub(crate) archives: Archives,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -95,7 +117,20 @@ struct Watch {
     left: VecDeque<RunId>,
     /// The lost run that was looked at last.
     last_lost: Option<RunId>,
+    /// The ended run that was looked at last; none after the last of all.
+    last_ended: Option<RunId>,
     last_housekeeping: Option<Instant>,
+    /// Runs that have ended and are started again by somebody: since when they are looked at.
+    waking: HashMap<RunId, Instant>,
+}
+
+/// Starts that are under way or planned, measured on a clock that never jumps.
+#[derive(Debug, Default)]
+struct Starts {
+    /// Runs whose supervisor was started and has not spoken yet.
+    launched: HashMap<RunId, Instant>,
+    /// Runs that failed and will be started again: after which attempt, and when.
+    restarts: HashMap<RunId, (u32, Instant)>,
 }
 
 /// The signs of life of one run.
@@ -137,6 +172,25 @@ pub struct RunView {
     pub health: Health,
     /// Time since its supervisor was heard, while it should be.
     pub heartbeat_age: Option<Duration>,
+    /// Whether it was put away.
+    pub is_archived: bool,
+    /// Whether it is to be kept.
+    pub is_pinned: bool,
+    /// Checkpoints of it that are to be kept.
+    pub pinned_checkpoints: BTreeSet<String>,
+    /// Its forks.
+    pub children: Vec<RunId>,
+}
+
+/// A run in the trash.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeletedRun {
+    /// What it is.
+    pub manifest: Manifest,
+    /// When it was moved there.
+    pub deleted_at: f64,
+    /// When it will be removed for good.
+    pub purge_at: f64,
 }
 
 /// One message of the live feed.
@@ -181,7 +235,7 @@ pub enum FeedPosition {
 
 impl Lab {
     /// Opens the lab over a data folder; fails when another lab is at work there.
-    pub fn open(data: DataDir, launcher: Launcher) -> Result<Self> {
+    pub fn open(data: DataDir, launcher: Launcher, limits: Limits) -> Result<Self> {
         let lock = lock_data(&data)?;
         // Made now, so that nobody finds out later that it cannot be.
         secret::control_key(&data)?;
@@ -195,9 +249,22 @@ impl Lab {
             is_behind: AtomicBool::new(false),
             watch: Mutex::default(),
             untold: Mutex::default(),
+            limits,
+            starts: Mutex::default(),
+            marks: Mutex::default(),
+            archives: Archives::default(),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;
+        // Those that failed while nobody was there to start them again.
+        let broken = RunFilter {
+            kinds: vec![RunKind::Train, RunKind::External],
+            states: vec![RunState::Failed, RunState::Lost],
+            ..RunFilter::default()
+        };
+        for run in lab.read(|index| index.runs(&broken, 500, None))? {
+            lab.plan_restart(&run);
+        }
         Ok(lab)
     }
 
@@ -246,9 +313,11 @@ impl Lab {
         &self.data
     }
 
-    /// Takes in what is new on disk and returns what readers of the feed should hear.
+    /// Takes in what is new on disk, starts what can be started, and returns what readers of the
+    /// feed should hear.
     pub fn tick(&self) -> Result<FeedPage> {
         let rows = self.mending(|| self.take_in(TICK_TIME))?;
+        self.look_after();
         let after = rows.first().map_or(0, |row| row.seq - 1);
         self.page(after, &rows)
     }
@@ -257,7 +326,18 @@ impl Lab {
     /// the newest number when there is something new.
     pub fn tick_unheard(&self) -> Result<Option<u64>> {
         let rows = self.mending(|| self.take_in(TICK_TIME))?;
+        self.look_after();
         Ok(rows.last().map(|row| row.seq))
+    }
+
+    /// Starts what can be started, and removes what has been in the trash for long enough.
+    fn look_after(&self) {
+        // What cannot be started must not silence the rest.
+        for done in [self.start_waiting(), self.restart_failed(), self.empty_trash()] {
+            if let Err(error) = done {
+                tracing::warn!(%error, "cannot look after the runs");
+            }
+        }
     }
 
     /// Whether the last tick left something for the next one, which should then come soon.
@@ -289,9 +369,21 @@ impl Lab {
             }
             due
         };
+        let done = held(&self.marks).advance(&self.data)?;
         let mut index = held(&self.writer);
         // Taken while nobody else can write, so that numbers are told in their order.
         let mut rows = std::mem::take(&mut *held(&self.untold));
+        for line in done {
+            match line.what {
+                Deed::Resume => self.wake(&line.target),
+                Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
+                    if index.run(&line.target).is_ok() =>
+                {
+                    rows.push(index.publish_status(&line.target)?);
+                }
+                _ => {}
+            }
+        }
         let mut due = self.due(&mut index, is_discovery)?;
         while let Some(id) = due.pop_front() {
             match self.ingest(&mut index, &id) {
@@ -339,6 +431,7 @@ impl Lab {
         let (mut due, is_listing) = {
             let mut watch = held(&self.watch);
             let mut due = std::mem::take(&mut watch.left);
+            due.extend(watch.waking.keys().cloned());
             let (mut lost, live): (Vec<_>, Vec<_>) =
                 active.into_iter().partition(|(_, is_lost)| *is_lost);
             let live = live.into_iter().map(|(id, _)| id);
@@ -355,6 +448,18 @@ impl Lab {
             }
             (due, is_discovery && self.is_listing_due(&mut watch))
         };
+        if is_discovery {
+            let last = held(&self.watch).last_ended.take();
+            let ended = index.ended(last.as_ref(), ENDED_LOOKS)?;
+            if ended.len() == ENDED_LOOKS {
+                held(&self.watch).last_ended = ended.last().map(|(id, _)| id.clone());
+            }
+            let is_longer = |(id, known): &(RunId, u64)| {
+                let path = self.data.run(id).supervisor_path();
+                std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > *known)
+            };
+            due.extend(ended.into_iter().filter(is_longer).map(|(id, _)| id));
+        }
         if is_listing {
             let known = index.known()?;
             let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
@@ -404,9 +509,15 @@ impl Lab {
         let (news, mut rows) = index.ingest(&self.data, id)?;
         let run = index.run(id)?;
         let state = run.status.state();
+        self.plan_restart(&run);
         let (health, is_news) = {
             let mut watch = held(&self.watch);
-            if state.is_final() || run.manifest.kind == RunKind::Human {
+            let is_awake = state.is_active() && state != RunState::Queued;
+            if is_awake || watch.waking.get(id).is_some_and(|since| since.elapsed() > WAKING) {
+                watch.waking.remove(id);
+            }
+            let is_waiting = state == RunState::Queued && run.manifest.kind == RunKind::Train;
+            if state.is_final() || is_waiting || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
                 return Ok((rows, news.has_more));
             }
@@ -491,21 +602,246 @@ impl Lab {
         self.page(seq, &rows)
     }
 
-    /// Makes a run and starts it.
-    pub fn start_run(&self, config: &RunConfig) -> Result<RunView> {
-        let launched = self.launcher.launch(&self.data, config);
-        if launched.is_err() {
-            // A run that could not be started is a run that failed: the next tick finds it.
-            held(&self.watch).last_discovery = None;
+    /// Makes a run and starts it as soon as there is room. A request that was made before, by its
+    /// key, gives the run that it made.
+    pub fn start_run(
+        &self,
+        config: &RunConfig,
+        restart: Option<Restart>,
+        by: By<'_>,
+    ) -> Result<RunView> {
+        self.make(by, || steer::create(&self.data, &self.launcher, config, restart.clone(), by))
+    }
+
+    /// Makes a run from a checkpoint of another; see [`steer::fork`].
+    pub fn fork_run(
+        &self,
+        id: &RunId,
+        at: &str,
+        overrides: &[(String, serde_json::Value)],
+        by: By<'_>,
+    ) -> Result<RunView> {
+        let parent = self.run(id)?.run.manifest;
+        self.make(by, || steer::fork(&self.data, &self.launcher, &parent, at, overrides, by))
+    }
+
+    /// Makes a run unless the same request has done so.
+    fn make(&self, by: By<'_>, make: impl FnOnce() -> Result<Manifest>) -> Result<RunView> {
+        let turn = held(&self.starts);
+        if let Some(key) = by.request {
+            self.take_marks()?;
+            let made = held(&self.marks).requests.get(key).cloned();
+            if let Some(id) = made {
+                return self.run(&id);
+            }
         }
-        let (_, manifest) = launched?;
-        tracing::info!(run = %manifest.id, name = manifest.name, "run started");
-        self.ingest_now(&manifest.id)?;
-        self.run(&manifest.id)
+        let id = make()?.id;
+        drop(turn);
+        self.ingest_now(&id)?;
+        self.start_waiting()?;
+        self.ingest_now(&id)?;
+        self.run(&id)
+    }
+
+    /// Reads the audit outside a tick; runs that it wakes are looked at in the next.
+    fn take_marks(&self) -> Result<()> {
+        for line in held(&self.marks).advance(&self.data)? {
+            if line.what == Deed::Resume {
+                self.wake(&line.target);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a run that has ended, for a while: somebody starts it again.
+    fn wake(&self, id: &RunId) {
+        held(&self.watch).waking.insert(id.clone(), Instant::now());
+    }
+
+    /// Starts the runs that wait, as far as there is room.
+    fn start_waiting(&self) -> Result<()> {
+        let mut starts = held(&self.starts);
+        let in_states = |states: &[RunState]| {
+            let kinds = vec![RunKind::Train, RunKind::External];
+            let filter = RunFilter { kinds, states: states.to_vec(), ..RunFilter::default() };
+            self.read(|index| index.runs(&filter, MOST_WAITING, None))
+        };
+        let mut runs = in_states(&[RunState::Queued])?;
+        runs.retain(|run| run.manifest.kind == RunKind::Train);
+        if runs.is_empty() {
+            starts.launched.clear();
+            return Ok(());
+        }
+        runs.extend(in_states(&[
+            RunState::Starting,
+            RunState::Running,
+            RunState::Paused,
+            RunState::Stopping,
+        ])?);
+        runs.sort_by(|a, b| {
+            let (a, b) = (&a.manifest, &b.manifest);
+            a.created_at.total_cmp(&b.created_at).then_with(|| a.id.cmp(&b.id))
+        });
+        let is_queued = |run: &IndexedRun| run.status.state() == RunState::Queued;
+        let queued: HashSet<&RunId> =
+            runs.iter().filter(|run| is_queued(run)).map(|run| &run.manifest.id).collect();
+        starts.launched.retain(|id, since| queued.contains(id) && since.elapsed() < LOST_AFTER);
+        let (mut at_work, mut waiting) = (Vec::new(), Vec::new());
+        for run in &runs {
+            let demand = Demand::of(&run.manifest);
+            match run.status.state() {
+                RunState::Queued if !starts.launched.contains_key(&run.manifest.id) => {
+                    waiting.push((&run.manifest.id, demand));
+                }
+                _ => at_work.push(demand),
+            }
+        }
+        let demands: Vec<Demand> = waiting.iter().map(|(_, demand)| *demand).collect();
+        for (id, _) in waiting.iter().take(n_startable(&self.limits, &at_work, &demands)) {
+            let started = self.launcher.start(&self.data, id, 1);
+            if started.is_err() {
+                // A run that could not be started has failed: that is news.
+                held(&self.watch).waking.insert((*id).clone(), Instant::now());
+            }
+            started?;
+            tracing::info!(run = %id, "run started");
+            starts.launched.insert((*id).clone(), Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Notes when a run that failed is due to be started again.
+    fn plan_restart(&self, IndexedRun { manifest, status }: &IndexedRun) {
+        let is_broken = matches!(status.state(), RunState::Failed | RunState::Lost);
+        let mut starts = held(&self.starts);
+        let Some(restart) = manifest.restart.as_ref().filter(|_| is_broken) else {
+            starts.restarts.remove(&manifest.id);
+            return;
+        };
+        let attempt = status.last_attempt();
+        let is_planned = starts.restarts.get(&manifest.id).is_some_and(|plan| plan.0 == attempt);
+        if let Some(seconds) = restart.wait_s(attempt).filter(|_| !is_planned) {
+            let due = Instant::now() + Duration::from_secs_f64(seconds.max(0.0));
+            starts.restarts.insert(manifest.id.clone(), (attempt, due));
+        }
+    }
+
+    /// Starts the runs again that failed and whose time has come.
+    fn restart_failed(&self) -> Result<()> {
+        let mut due = Vec::new();
+        held(&self.starts).restarts.retain(|id, (_, at)| {
+            let is_due = Instant::now() >= *at;
+            if is_due {
+                due.push(id.clone());
+            }
+            !is_due
+        });
+        for id in due {
+            match self.resume_run(&id, By::new("lab")) {
+                // Somebody else has done so, or has put it away.
+                Ok(_)
+                | Err(
+                    RunError::Ended { .. }
+                    | RunError::NotNow { .. }
+                    | RunError::Store(StoreError::NoSuchRun(_)),
+                ) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes runs that have been in the trash for long enough.
+    fn empty_trash(&self) -> Result<()> {
+        let now = unix_now();
+        let old: Vec<RunId> = {
+            let marks = held(&self.marks);
+            let old = marks.deleted.iter().filter(|(_, at)| now - **at > steer::UNDO_S);
+            old.map(|(id, _)| id.clone()).collect()
+        };
+        old.iter().try_for_each(|id| steer::purge(&self.data, id, By::new("lab")))
+    }
+
+    /// Lets a run go on; see [`steer::resume`].
+    pub fn resume_run(&self, id: &RunId, by: By<'_>) -> Result<RunView> {
+        let IndexedRun { manifest, status } = self.run(id)?.run;
+        steer::resume(&self.data, &self.launcher, &manifest, &status, by)?;
+        self.wake(id);
+        self.ingest_now(id)?;
+        self.run(id)
+    }
+
+    /// Puts a run away, or brings it back.
+    pub fn archive_run(&self, id: &RunId, is_archived: bool, by: By<'_>) -> Result<RunView> {
+        self.run(id)?;
+        steer::archive(&self.data, id, is_archived, by)?;
+        self.take_marks()?;
+        self.publish(id)?;
+        self.run(id)
+    }
+
+    /// Keeps a run or a checkpoint of it, or lets it go.
+    pub fn pin_run(
+        &self,
+        id: &RunId,
+        checkpoint: Option<&str>,
+        is_pinned: bool,
+        by: By<'_>,
+    ) -> Result<RunView> {
+        self.run(id)?;
+        steer::pin(&self.data, id, checkpoint, is_pinned, by)?;
+        self.take_marks()?;
+        self.publish(id)?;
+        self.run(id)
+    }
+
+    fn publish(&self, id: &RunId) -> Result<()> {
+        let mut index = held(&self.writer);
+        let row = index.publish_status(id)?;
+        held(&self.untold).push(row);
+        drop(index);
+        Ok(())
+    }
+
+    /// Moves a run to the trash.
+    pub fn delete_run(&self, id: &RunId, by: By<'_>) -> Result<()> {
+        let IndexedRun { manifest, status } = self.run(id)?.run;
+        steer::delete(&self.data, &manifest, &status, by)?;
+        self.take_marks()?;
+        held(&self.writer).forget(id)?;
+        Ok(())
+    }
+
+    /// Brings a run back from the trash.
+    pub fn restore_run(&self, id: &RunId, by: By<'_>) -> Result<RunView> {
+        steer::restore(&self.data, id, by)?;
+        self.take_marks()?;
+        self.ingest_now(id)?;
+        self.run(id)
+    }
+
+    /// The runs in the trash, the last deleted first.
+    pub fn trash(&self) -> Vec<DeletedRun> {
+        let marks = held(&self.marks);
+        let mut runs: Vec<DeletedRun> = marks
+            .deleted
+            .iter()
+            .filter_map(|(id, &deleted_at)| {
+                let manifest = RunDir::new(steer::trash(&self.data, id)).manifest().ok()?;
+                Some(DeletedRun { manifest, deleted_at, purge_at: deleted_at + steer::UNDO_S })
+            })
+            .collect();
+        runs.sort_by(|a, b| b.deleted_at.total_cmp(&a.deleted_at));
+        runs
+    }
+
+    /// The newest lines of the audit, oldest first.
+    pub fn audit(&self, limit: usize) -> Result<Vec<AuditLine>> {
+        audit::newest(&self.data, limit)
     }
 
     /// Asks something of a run; see [`steer::ask`].
-    pub fn ask(&self, id: &RunId, command: Command, by: &str) -> Result<RunView> {
+    pub fn ask(&self, id: &RunId, command: Command, by: By<'_>) -> Result<RunView> {
         let IndexedRun { manifest, status } = self.run(id)?.run;
         steer::ask(&self.data, &manifest, &status, command, by)?;
         self.ingest_now(id)?;
@@ -518,30 +854,54 @@ impl Lab {
         Ok(self.view(run))
     }
 
-    /// Trainings and evaluations, newest first; games of people are asked for by [`Self::plays`].
+    /// All but the games of people and what was put away, newest first.
     pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
-        self.find_runs(&RunFilter::listed(), limit, after)
+        self.find_runs(&RunFilter::listed(), limit, after, false)
     }
 
-    /// The runs that `filter` wants, newest first.
+    /// The runs that `filter` wants, newest first, those that were put away or the others.
     pub fn find_runs(
         &self,
         filter: &RunFilter,
         limit: usize,
         after: Option<&Cursor>,
+        is_archived: bool,
     ) -> Result<Vec<RunView>> {
-        let runs = self.read(|index| index.runs(filter, limit, after))?;
-        Ok(runs.into_iter().map(|run| self.view(run)).collect())
+        let mut found = Vec::new();
+        let mut after = after.cloned();
+        loop {
+            let wanted = limit - found.len();
+            let page = self.read(|index| index.runs(filter, wanted, after.as_ref()))?;
+            let is_last = page.len() < wanted;
+            after = page.last().map(|run| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            let views = page.into_iter().map(|run| self.view(run));
+            found.extend(views.filter(|view| view.is_archived == is_archived));
+            if is_last || found.len() >= limit {
+                return Ok(found);
+            }
+        }
     }
 
     fn view(&self, run: IndexedRun) -> RunView {
-        let pulse = held(&self.watch).pulses.get(&run.manifest.id).copied();
+        let id = &run.manifest.id;
+        let pulse = held(&self.watch).pulses.get(id).copied();
+        let state = run.status.state();
         // A lost run is dead until it speaks, also for a lab that has just been started.
-        let pulse = pulse.filter(|_| run.status.state() != RunState::Lost);
+        let pulse = pulse.filter(|_| state != RunState::Lost);
+        // Nothing is expected of one that waits.
+        let silent = if state == RunState::Queued { Health::Fresh } else { Health::Dead };
+        let marks = held(&self.marks);
         RunView {
-            run,
-            health: pulse.map_or(Health::Dead, |pulse| pulse.health()),
+            health: pulse.map_or(silent, |pulse| pulse.health()),
             heartbeat_age: pulse.map(|pulse| pulse.heard.elapsed()),
+            is_archived: marks.archived.contains(id),
+            is_pinned: marks.pinned.contains(id),
+            pinned_checkpoints: marks.pinned_checkpoints.get(id).cloned().unwrap_or_default(),
+            children: marks.children.get(id).cloned().unwrap_or_default(),
+            run,
         }
     }
 

@@ -8,9 +8,11 @@ use std::time::Duration;
 use cartridge_games::registry::make_env;
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    DataDir, Limits, Manifest, RunDir, RunId, RunKind, SupervisorEvent, SupervisorLine,
+    DataDir, Limits, Manifest, Parent, Restart, RunDir, RunId, RunKind, StoreError,
+    SupervisorEvent, SupervisorLine,
 };
 
+use crate::checkpoint::{self, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
@@ -44,10 +46,44 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// Makes the run's folder and starts its supervisor, detached from this process.
-    pub fn launch(&self, data: &DataDir, config: &RunConfig) -> Result<(RunDir, Manifest)> {
-        let env_name = make_env(&config.env_id, &config.env)?.spec().name;
-        let (dir, manifest) = RunDir::create(data, |id| Manifest {
+    /// Makes the folder of a training, which is queued until it is started.
+    pub fn create(
+        &self,
+        data: &DataDir,
+        config: &RunConfig,
+        restart: Option<Restart>,
+    ) -> Result<(RunDir, Manifest)> {
+        Ok(RunDir::create(data, |id| self.manifest(id, config, None, restart))?)
+    }
+
+    /// Makes the folder of a training that goes on from a checkpoint of another.
+    pub fn create_fork(
+        &self,
+        data: &DataDir,
+        config: &RunConfig,
+        parent: Parent,
+        whole: Whole,
+    ) -> Result<(RunDir, Manifest)> {
+        // What it goes on from is there before the run is.
+        let prepare = |dir: &RunDir| {
+            checkpoint::plant(dir, config, whole)
+                .map_err(|error| StoreError::io(dir.path())(std::io::Error::other(error)))
+        };
+        let manifest = |id| self.manifest(id, config, Some(parent), None);
+        Ok(RunDir::create_prepared(data, prepare, manifest)?)
+    }
+
+    fn manifest(
+        &self,
+        id: RunId,
+        config: &RunConfig,
+        parent: Option<Parent>,
+        restart: Option<Restart>,
+    ) -> Manifest {
+        // A configuration that was checked has an environment.
+        let env = make_env(&config.env_id, &config.env);
+        let env_name = env.map_or_else(|_| config.env_id.clone(), |env| env.spec().name.to_owned());
+        Manifest {
             format: Manifest::FORMAT,
             id,
             kind: RunKind::Train,
@@ -56,15 +92,16 @@ impl Launcher {
             config: serde_json::to_value(config).expect("a configuration is plain data"),
             created_at: unix_now(),
             cartridge_version: self.version.clone(),
+            parent,
+            restart,
             command: None,
             cwd: None,
-            limits: Default::default(),
-        })?;
-        self.start(data, dir, manifest)
+            limits: Limits::default(),
+        }
     }
 
-    /// Makes the folder of a run with a trainer that is not ours, and starts its supervisor.
-    pub fn launch_external(
+    /// Makes the folder of a run with a trainer that is not ours.
+    pub fn create_external(
         &self,
         data: &DataDir,
         external: External,
@@ -74,7 +111,7 @@ impl Launcher {
         if let Some(seed) = seed {
             config["seeds"] = serde_json::json!({ "seed_base": seed });
         }
-        let (dir, manifest) = RunDir::create(data, |id| Manifest {
+        Ok(RunDir::create(data, |id| Manifest {
             format: Manifest::FORMAT,
             id,
             kind: RunKind::External,
@@ -83,28 +120,33 @@ impl Launcher {
             config,
             created_at: unix_now(),
             cartridge_version: self.version.clone(),
+            parent: None,
+            restart: None,
             command: Some(command),
             cwd: Some(cwd),
             limits,
-        })?;
-        self.start(data, dir, manifest)
+        })?)
     }
 
-    fn start(&self, data: &DataDir, dir: RunDir, manifest: Manifest) -> Result<(RunDir, Manifest)> {
-        if let Err(error) = self.supervise(data, &manifest.id) {
-            record_failed_start(&dir, &error)?;
-            return Err(error);
+    /// Starts an attempt of a run: a supervisor that is detached from this process. A run whose
+    /// first start fails has failed, and says so.
+    pub fn start(&self, data: &DataDir, id: &RunId, attempt: u32) -> Result<()> {
+        let started = self.supervise(data, id, attempt);
+        if let Err(error) = &started {
+            record_failed_start(&data.run(id), attempt, error)?;
         }
-        Ok((dir, manifest))
+        started
     }
 
-    fn supervise(&self, data: &DataDir, id: &RunId) -> Result<()> {
+    fn supervise(&self, data: &DataDir, id: &RunId, attempt: u32) -> Result<()> {
         let mut child = Command::new(&self.program)
             .arg("supervise")
             .arg("--data")
             .arg(data.path())
             .arg("--run")
             .arg(id.as_str())
+            .arg("--attempt")
+            .arg(attempt.to_string())
             .arg("--stop-grace")
             .arg(self.stop_grace.as_secs().to_string())
             // It outlives us, so it must hold neither our terminal nor our working folder, and it
@@ -114,6 +156,8 @@ impl Launcher {
             .stderr(Stdio::null())
             .current_dir(Path::new("/"))
             .env_remove("CARTRIDGE_TOKEN")
+            // A run that is started by the trainer of another is none of that one's processes.
+            .env_remove("CARTRIDGE_RUN_ID")
             .spawn()
             .map_err(|source| RunError::Spawn {
                 program: self.program.display().to_string(),
@@ -127,10 +171,10 @@ impl Launcher {
 }
 
 /// A run whose supervisor could not be started has failed, and says so.
-fn record_failed_start(dir: &RunDir, error: &RunError) -> Result<()> {
+fn record_failed_start(dir: &RunDir, attempt: u32, error: &RunError) -> Result<()> {
     let mut appender = Appender::open(dir.supervisor_path())?;
     appender.append(&SupervisorLine {
-        attempt: 1,
+        attempt,
         t: unix_now(),
         event: SupervisorEvent::Exited {
             code: None,

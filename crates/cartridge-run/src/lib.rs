@@ -5,15 +5,19 @@
 //! * [`config`]: what a run is told, from defaults, files and `--set`, checked and explained.
 //! * [`tunable`]: what may be changed while a run trains.
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
+//! * [`queue`]: which of the waiting runs can be started now.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
+//! * [`leftover`]: processes that an older attempt left behind.
 //! * [`worker`]: the native trainer process.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
-//! * [`steer`], [`control`]: what can be asked of a run, and the signed lines that ask.
+//! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
+//! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
+//! * [`episode`]: any episode of any run, to be seen again.
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
@@ -22,24 +26,29 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod audit;
 pub mod carried;
 pub mod checkpoint;
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod episode;
 pub mod error;
 pub mod evaluation;
 pub mod foreign;
+mod gpu;
 pub mod hint;
 pub mod human;
 pub mod lab;
 pub mod launch;
+pub mod leftover;
 pub mod matches;
 pub mod opponent;
 pub mod par;
 pub mod play;
 pub mod preview;
 pub mod protocol;
+pub mod queue;
 pub mod secret;
 pub mod steer;
 pub mod supervisor;

@@ -1,12 +1,46 @@
-//! What can be asked of a run, and when.
+//! What can be done with a run, and when: the same for the lab and for the command line.
+//!
+//! Everything here leaves a line in the audit, by which a lab hears of what others did.
 
-use cartridge_store::{Command, DataDir, Follower, Manifest, RunDir, RunId, RunKind, RunState};
-use cartridge_store::{RunStatus, StoreError};
+use std::fs;
+use std::path::PathBuf;
 
+use cartridge_store::data_dir::sync_parent;
+use cartridge_store::jsonl::Appender;
+use cartridge_store::{
+    Command, DataDir, Follower, Manifest, Parent, Restart, RunDir, RunId, RunKind, RunState,
+    RunStatus, StoreError, SupervisorEvent, SupervisorLine,
+};
+use serde_json::{Value, json};
+
+use crate::audit::{self, Deed, Entry};
+use crate::checkpoint;
 use crate::clock::unix_now;
-use crate::config::RunConfig;
+use crate::config::{ConfigError, Draft, RunConfig};
+use crate::control;
 use crate::error::{Result, RunError};
-use crate::{control, secret};
+use crate::launch::{External, Launcher};
+use crate::secret;
+use crate::tunable::Tunable;
+
+/// How long a deleted run can be brought back.
+pub const UNDO_S: f64 = 7.0 * 86_400.0;
+
+/// Who does something.
+#[derive(Clone, Copy, Debug)]
+pub struct By<'a> {
+    /// Their name.
+    pub who: &'a str,
+    /// The key that the client gave the request.
+    pub request: Option<&'a str>,
+}
+
+impl<'a> By<'a> {
+    /// Somebody whose requests have no keys.
+    pub fn new(who: &'a str) -> Self {
+        Self { who, request: None }
+    }
+}
 
 /// Reads how a run is doing from its files alone, as anybody without a lab does.
 pub fn look(data: &DataDir, id: &RunId) -> Result<(Manifest, RunStatus)> {
@@ -28,32 +62,126 @@ pub fn notice_loss(dir: &RunDir, follower: &mut Follower) {
     }
 }
 
+fn record(
+    data: &DataDir,
+    by: By<'_>,
+    what: Deed,
+    target: &RunId,
+    old: Value,
+    new: Value,
+) -> Result<()> {
+    let request = by.request.map(str::to_owned);
+    audit::record(data, Entry { who: by.who, what, target, old, new, request }, unix_now())?;
+    tracing::info!(run = %target, by = by.who, "{}", what.as_str());
+    Ok(())
+}
+
+/// Makes a training, which is queued until it is started.
+pub fn create(
+    data: &DataDir,
+    launcher: &Launcher,
+    config: &RunConfig,
+    restart: Option<Restart>,
+    by: By<'_>,
+) -> Result<Manifest> {
+    let (_, manifest) = launcher.create(data, config, restart)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    Ok(manifest)
+}
+
+/// Makes a run with a trainer that is not ours.
+pub fn create_external(
+    data: &DataDir,
+    launcher: &Launcher,
+    external: External,
+    by: By<'_>,
+) -> Result<Manifest> {
+    let (_, manifest) = launcher.create_external(data, external)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    Ok(manifest)
+}
+
 /// Asks a run for something, with a signed line. Asking for what is so already does nothing.
 pub fn ask(
     data: &DataDir,
     manifest: &Manifest,
     status: &RunStatus,
     command: Command,
-    by: &str,
+    by: By<'_>,
 ) -> Result<()> {
+    let id = &manifest.id;
     if is_so(manifest, status, &command)? {
         return Ok(());
     }
-    let id = &manifest.id;
+    if command.is_end() && status.state() == RunState::Queued && end_unstarted(data, id)? {
+        let deed = if command == Command::Stop { Deed::Stop } else { Deed::Terminate };
+        return record(data, by, deed, id, json!("queued"), Value::Null);
+    }
+    let (deed, old, new) = match &command {
+        Command::Stop => (Deed::Stop, Value::Null, Value::Null),
+        Command::Pause => (Deed::Pause, Value::Null, Value::Null),
+        Command::Resume => (Deed::Resume, json!("paused"), Value::Null),
+        Command::Terminate => (Deed::Terminate, Value::Null, Value::Null),
+        Command::Checkpoint => (Deed::Checkpoint, Value::Null, Value::Null),
+        Command::Tune { path, value } => {
+            // A foreign trainer has names of its own.
+            let named = Tunable::named(path).map(|tunable| tunable.path().to_owned());
+            let path = named.unwrap_or_else(|_| path.clone());
+            let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
+            let old = status.tuned.get(&path).map(|value| json!(value));
+            let old = old.or_else(|| made.cloned()).unwrap_or_default();
+            (Deed::Tune, json!({ &path: old }), json!({ &path: value }))
+        }
+        // Who watches changes nothing about the run.
+        Command::Watch { .. } => return issue(data, id, status, command, by),
+    };
+    issue(data, id, status, command, by)?;
+    record(data, by, deed, id, old, new)
+}
+
+fn issue(
+    data: &DataDir,
+    id: &RunId,
+    status: &RunStatus,
+    command: Command,
+    by: By<'_>,
+) -> Result<()> {
     let key = secret::control_key(data)?;
-    let attempt = status.attempt.max(1);
-    tracing::info!(run = %id, by, command = command.name(), "asked");
-    control::issue(&data.run(id), &key, id, attempt, command, by, unix_now())?;
+    let attempt = status.last_attempt().max(1);
+    control::issue(&data.run(id), &key, id, attempt, command, by.who, unix_now())?;
     Ok(())
+}
+
+/// Ends a run that has not been started; says whether that was in time.
+fn end_unstarted(data: &DataDir, id: &RunId) -> Result<bool> {
+    let dir = data.run(id);
+    // Whoever holds this file decides: a supervisor that comes later finds that the attempt is over.
+    let Ok(mut journal) = Appender::open(dir.supervisor_path()) else { return Ok(false) };
+    let mut follower = Follower::default();
+    follower.advance(&dir)?;
+    if follower.status.state() != RunState::Queued {
+        return Ok(false);
+    }
+    journal.append(&SupervisorLine {
+        attempt: 1,
+        t: unix_now(),
+        event: SupervisorEvent::Exited {
+            code: None,
+            signal: None,
+            forced: true,
+            log: vec!["ended before it was started".to_owned()],
+            reason: None,
+            lines: None,
+        },
+    })?;
+    journal.sync()?;
+    Ok(true)
 }
 
 /// Whether what `command` asks for is so already; fails when it cannot be asked now.
 fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<bool> {
     let id = &manifest.id;
-    if !matches!(manifest.kind, RunKind::Train | RunKind::External) {
-        // Neither a person's game nor an evaluation has a trainer that could be asked.
-        return Err(StoreError::NoSuchRun(id.to_string()).into());
-    }
+    check_kind(manifest)?;
     let state = status.state();
     if !state.is_active() {
         return Err(RunError::Ended { id: id.clone(), state });
@@ -79,6 +207,16 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
     }
 }
 
+/// Complains about runs without a trainer: neither a person's game nor an evaluation has one.
+fn check_kind(manifest: &Manifest) -> Result<()> {
+    match manifest.kind {
+        RunKind::Train | RunKind::External => Ok(()),
+        RunKind::Eval | RunKind::Human => {
+            Err(StoreError::NoSuchRun(manifest.id.to_string()).into())
+        }
+    }
+}
+
 /// Whether a foreign trainer can do what `command` asks. It can always be ended: by signals, if it
 /// does not listen.
 pub fn offers(status: &RunStatus, command: &Command) -> bool {
@@ -91,6 +229,154 @@ pub fn offers(status: &RunStatus, command: &Command) -> bool {
     };
     let said = status.trainer.as_ref().and_then(|trainer| trainer.capabilities.as_ref());
     said.is_some_and(|words| words.iter().any(|offered| offered == word))
+}
+
+/// Lets a run go on: one that is paused steps again, one that has ended before its last step gets
+/// a new attempt from its last checkpoint.
+pub fn resume(
+    data: &DataDir,
+    launcher: &Launcher,
+    manifest: &Manifest,
+    status: &RunStatus,
+    by: By<'_>,
+) -> Result<()> {
+    check_kind(manifest)?;
+    let id = &manifest.id;
+    let state = status.state();
+    match state {
+        RunState::Failed | RunState::Lost | RunState::Terminated => {}
+        RunState::Succeeded => return Err(RunError::Ended { id: id.clone(), state }),
+        _ => return ask(data, manifest, status, Command::Resume, by),
+    }
+    if data.run(id).is_supervised() {
+        let hint = "its supervisor is silent and still there; end that process first";
+        return Err(RunError::NotNow { id: id.clone(), state, hint });
+    }
+    let attempt = status.last_attempt() + 1;
+    record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
+    launcher.start(data, id, attempt)
+}
+
+/// Makes a run that goes on from a checkpoint of another, with some settings changed: those that
+/// the parent's `overrides_whitelist` names.
+pub fn fork(
+    data: &DataDir,
+    launcher: &Launcher,
+    parent: &Manifest,
+    at: &str,
+    overrides: &[(String, Value)],
+    by: By<'_>,
+) -> Result<Manifest> {
+    if parent.kind != RunKind::Train {
+        return Err(StoreError::NoSuchRun(parent.id.to_string()).into());
+    }
+    let dir = data.run(&parent.id);
+    let name = checkpoint::find(&dir, &parent.id, at)?;
+    let whole = checkpoint::load_whole(&dir, &parent.id, &name)?;
+    let old = config_of(parent)?;
+    let mut draft = Draft::of(&old);
+    // What was tuned until then is part of what the fork goes on from.
+    for (path, value) in whole.settings() {
+        draft.set(path, value)?;
+    }
+    for (path, value) in overrides {
+        let path = crate::config::canonical(path);
+        if !old.overrides_whitelist.iter().any(|allowed| allowed == path) {
+            let hint =
+                format!("its overrides_whitelist has {}", old.overrides_whitelist.join(", "));
+            return Err(ConfigError::NotForkable { key: path.to_owned(), hint }.into());
+        }
+        draft.set(path, value.clone())?;
+    }
+    let config = draft.finish()?;
+    let step = whole.state.step();
+    if step >= config.trainer.total_timesteps {
+        return Err(RunError::NothingLeft { run: parent.id.clone(), name, step });
+    }
+    let origin = Parent { run: parent.id.clone(), checkpoint: name, step };
+    let (_, manifest) = launcher.create_fork(data, &config, origin.clone(), whole)?;
+    let new: serde_json::Map<String, Value> = overrides.iter().cloned().collect();
+    record(data, by, Deed::Fork, &manifest.id, json!(origin), Value::Object(new))?;
+    Ok(manifest)
+}
+
+/// Puts a run away, or brings it back, in lists.
+pub fn archive(data: &DataDir, id: &RunId, is_archived: bool, by: By<'_>) -> Result<()> {
+    data.run(id).manifest()?;
+    let deed = if is_archived { Deed::Archive } else { Deed::Unarchive };
+    record(data, by, deed, id, Value::Null, Value::Null)
+}
+
+/// Keeps a run, or one of its checkpoints, from whatever makes room.
+pub fn pin(
+    data: &DataDir,
+    id: &RunId,
+    checkpoint: Option<&str>,
+    is_pinned: bool,
+    by: By<'_>,
+) -> Result<()> {
+    let dir = data.run(id);
+    dir.manifest()?;
+    let name = match checkpoint {
+        Some(text) if is_pinned => Value::from(checkpoint::find(&dir, id, text)?),
+        // One that is gone can be let go of all the same.
+        Some(text) => {
+            Value::from(checkpoint::find(&dir, id, text).unwrap_or_else(|_| text.to_owned()))
+        }
+        None => Value::Null,
+    };
+    match is_pinned {
+        true => record(data, by, Deed::Pin, id, Value::Null, name),
+        false => record(data, by, Deed::Unpin, id, name, Value::Null),
+    }
+}
+
+/// Where deleted runs wait for their end.
+pub fn trash(data: &DataDir, id: &RunId) -> PathBuf {
+    data.path().join("trash").join(id.as_str())
+}
+
+/// Moves a run that is not at work to the trash, from which it can be brought back for a week.
+pub fn delete(data: &DataDir, manifest: &Manifest, status: &RunStatus, by: By<'_>) -> Result<()> {
+    let id = &manifest.id;
+    let state = status.state();
+    let dir = data.run(id);
+    let is_at_work = manifest.kind != RunKind::Human && state.is_active();
+    if is_at_work || dir.is_supervised() {
+        let hint = "end it first, with stop or terminate";
+        return Err(RunError::NotNow { id: id.clone(), state, hint });
+    }
+    let place = trash(data, id);
+    let folder = data.path().join("trash");
+    fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+    // Said first: a line too many is put right by `restore`, a folder that moved in silence by
+    // nobody.
+    record(data, by, Deed::Delete, id, Value::Null, Value::Null)?;
+    fs::rename(dir.path(), &place).map_err(StoreError::io(&place))?;
+    sync_parent(&place)?;
+    Ok(sync_parent(dir.path())?)
+}
+
+/// Brings a run back from the trash.
+pub fn restore(data: &DataDir, id: &RunId, by: By<'_>) -> Result<Manifest> {
+    let (place, dir) = (trash(data, id), data.run(id));
+    if !place.is_dir() {
+        return Err(StoreError::NoSuchRun(id.to_string()).into());
+    }
+    fs::rename(&place, dir.path()).map_err(StoreError::io(dir.path()))?;
+    sync_parent(dir.path())?;
+    sync_parent(&place)?;
+    record(data, by, Deed::Restore, id, Value::Null, Value::Null)?;
+    Ok(dir.manifest()?)
+}
+
+/// Removes a run from the trash for good.
+pub fn purge(data: &DataDir, id: &RunId, by: By<'_>) -> Result<()> {
+    let place = trash(data, id);
+    if place.is_dir() {
+        fs::remove_dir_all(&place).map_err(StoreError::io(&place))?;
+    }
+    record(data, by, Deed::Purge, id, Value::Null, Value::Null)
 }
 
 /// The configuration of a training.

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command as ControlCommand, ControlLine, DataDir, DoneReason, Limits, Manifest, RunDir, RunId,
-    RunKind, StoreError, SupervisorEvent, SupervisorLine,
+    Command as ControlCommand, ControlLine, DataDir, DoneReason, GpuSample, Limits, Manifest,
+    RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -29,7 +29,9 @@ use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
 use crate::error::{Result, RunError};
 use crate::foreign::{Ingest, Socket};
+use crate::gpu::Nvml;
 use crate::lab::held;
+use crate::leftover::end_leftovers;
 use crate::protocol::control_for_trainer;
 use crate::secret;
 
@@ -67,14 +69,24 @@ const PIPE_BYTES: usize = 1024 * 1024;
 /// How far below other programs a foreign trainer stands, so that the machine stays usable.
 const NICENESS: i32 = 5;
 
-/// Supervises the next attempt of a run until its trainer has ended. A trainer that is asked to
-/// stop has `stop_grace` to save and end.
-pub fn supervise(data: &DataDir, id: &RunId, program: &Path, stop_grace: Duration) -> Result<()> {
+/// Supervises `attempt` of a run until its trainer has ended. A trainer that is asked to stop has
+/// `stop_grace` to save and end. Of several that are started at once for the same attempt, one
+/// does it and the others do nothing.
+pub fn supervise(
+    data: &DataDir,
+    id: &RunId,
+    attempt: u32,
+    program: &Path,
+    stop_grace: Duration,
+) -> Result<()> {
     let dir = data.run(id);
     let manifest = dir.manifest()?;
     let mut journal = Journal::open(&dir)?;
+    if journal.attempt != attempt {
+        return Ok(());
+    }
+    end_leftovers(&dir, id, attempt);
     let log = Arc::new(Mutex::new(Log::open(&dir, MAX_LOG_BYTES)?));
-    let attempt = journal.attempt;
     let is_foreign = manifest.kind == RunKind::External;
 
     let ingest =
@@ -198,6 +210,7 @@ fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> C
         .arg(attempt.to_string())
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
+        .env("CARTRIDGE_RUN_DIR", data.run(id).path())
         .env("CARTRIDGE_ATTEMPT", attempt.to_string());
     command
 }
@@ -276,7 +289,9 @@ impl Watch<'_> {
         let pid = child.id();
         let (ended, exit) = mpsc::channel();
         thread::spawn(move || _ = ended.send(child.wait()));
-        let mut usage = Usage::new(pid);
+        // Our own trainers use no GPU.
+        let nvml = self.ingest.and_then(|_| Nvml::open());
+        let mut usage = Usage::new(pid, nvml);
         // The first beat comes early, so that a short run has a sample too.
         let mut next_beat = Instant::now() + HEARTBEAT / 5;
         loop {
@@ -299,9 +314,9 @@ impl Watch<'_> {
                 if let Some(ingest) = self.ingest {
                     ingest.is_alive();
                 }
-                let (cpu_percent, rss_bytes) = usage.sample();
+                let Sample { cpu_percent, rss_bytes, gpu } = usage.sample();
                 let lines = self.ingest.map(Ingest::counts);
-                let beat = SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu: None, lines };
+                let beat = SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu, lines };
                 // A disk that is full for a while costs some beats, and not the training.
                 _ = self.journal.write(beat);
             }
@@ -709,39 +724,51 @@ fn write_lines(mut stdin: ChildStdin) -> Sender<Vec<u8>> {
     sender
 }
 
-/// CPU and memory of a process group, sampled.
+/// CPU, memory and GPU of a process group, sampled.
 struct Usage {
     group: u32,
+    nvml: Option<Nvml>,
     last: Option<(Instant, f64)>,
 }
 
+/// What a process group uses now.
+#[derive(Default)]
+struct Sample {
+    /// Percent of one core since the last sample.
+    cpu_percent: Option<f64>,
+    rss_bytes: Option<u64>,
+    gpu: Option<GpuSample>,
+}
+
 impl Usage {
-    fn new(group: u32) -> Self {
-        let mut usage = Self { group, last: None };
+    fn new(group: u32, nvml: Option<Nvml>) -> Self {
+        let mut usage = Self { group, nvml, last: None };
         usage.sample();
         usage
     }
 
-    /// CPU use in percent of one core since the last sample, and resident bytes.
-    fn sample(&mut self) -> (Option<f64>, Option<u64>) {
+    fn sample(&mut self) -> Sample {
         let now = Instant::now();
         let members = group_usage(self.group);
         if members.is_empty() {
-            return (None, None);
+            return Sample::default();
         }
         let cpu_seconds: f64 = members.iter().map(|member| member.cpu_seconds).sum();
         let rss_bytes = members.iter().map(|member| member.rss_bytes).sum();
-        let percent = self.last.map(|(then, before)| {
+        let cpu_percent = self.last.map(|(then, before)| {
             // A member that has ended takes its time along unless somebody waited for it.
             100.0 * (cpu_seconds - before).max(0.0) / (now - then).as_secs_f64().max(1e-3)
         });
         self.last = Some((now, cpu_seconds));
-        (percent, Some(rss_bytes))
+        let pids: Vec<u32> = members.iter().map(|member| member.pid).collect();
+        let gpu = self.nvml.as_ref().and_then(|nvml| nvml.sample(&pids));
+        Sample { cpu_percent, rss_bytes: Some(rss_bytes), gpu }
     }
 }
 
 /// What a process uses.
 struct ProcessUsage {
+    pid: u32,
     group: u32,
     /// CPU seconds so far, with those of children that have ended.
     cpu_seconds: f64,
@@ -766,6 +793,7 @@ fn process_usage(pid: u32) -> Option<ProcessUsage> {
     let ticks = number(11)? + number(12)? + number(13)? + number(14)?;
     let ticks_per_second = rustix::param::clock_ticks_per_second();
     Some(ProcessUsage {
+        pid,
         group: u32::try_from(number(2)?).ok()?,
         cpu_seconds: ticks as f64 / ticks_per_second as f64,
         rss_bytes: number(21)? * rustix::param::page_size() as u64,

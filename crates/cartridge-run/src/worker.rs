@@ -4,26 +4,28 @@
 //! lines arrive on standard input, already verified, and take effect between two updates. When
 //! standard input closes, the supervisor is gone: the worker saves what it has and ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cartridge_games::Actions;
+use cartridge_games::Env;
 use cartridge_games::registry::make_env;
 use cartridge_learn::metric::Metric;
 use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
-use cartridge_store::jsonl::Appender;
+use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, EpisodeBody, EpisodeHead, EpisodeWriter, Episodes,
-    Event, EventLine, MetricLine, RunDir, RunId,
+    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeWriter, Episodes, Event,
+    EventLine, MetricLine, RunDir, RunId, StoreError,
 };
 
-use crate::checkpoint::{self, Alias};
+use crate::audit::Marks;
+use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
-use crate::error::Result;
+use crate::episode::body_of;
+use crate::error::{Result, RunError};
 use crate::evaluation::{evaluate, metric_values};
 use crate::steer;
 use crate::tunable::Tunable;
@@ -40,47 +42,151 @@ const NICENESS: i32 = 5;
 /// Trains the run until it is done, is stopped, or fails. Returns whether it ended well.
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let dir = data.run(id);
-    let config = steer::config_of(&dir.manifest()?)?;
+    let manifest = dir.manifest()?;
+    let config = steer::config_of(&manifest)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
-    let mut journal = Journal::open(&dir, attempt, config.retention.shard_target_mb)?;
+    let journal = Journal::open(&dir, attempt, config.retention.shard_target_mb)?;
     let control = listen();
 
-    let ppo_config = config.ppo();
-    let envs = (0..ppo_config.n_envs)
-        .map(|_| make_env(&config.env_id, &config.env))
-        .collect::<Result<_, _>>()?;
-    journal.event(Event::EnvironmentInitialized {
-        env_id: config.env_id.clone(),
-        n_envs: config.simulation.n_envs,
-    })?;
-    let ppo = Ppo::new(envs, &ppo_config, config.seeds.seed_base);
-    journal.event(Event::TrainingStarted { total_timesteps: config.trainer.total_timesteps })?;
+    let ppo = Ppo::new(make_envs(&config)?, &config.ppo(), config.seeds.seed_base);
     let schedule = Schedule::new(&config);
-    Worker { dir, config, journal, control, ppo, schedule, best: f64::NEG_INFINITY }.train()
+    let mut worker = Worker {
+        data: data.clone(),
+        id: id.clone(),
+        dir,
+        config,
+        journal,
+        control,
+        ppo,
+        schedule,
+        best: None,
+        marks: Marks::default(),
+        tunes: VecDeque::new(),
+    };
+    let is_fork = manifest.parent.is_some();
+    let is_restored = (attempt > 1 || is_fork) && worker.restore(is_fork)?;
+    worker.journal.event(Event::EnvironmentInitialized {
+        env_id: worker.config.env_id.clone(),
+        n_envs: worker.config.simulation.n_envs,
+    })?;
+    let total_timesteps = worker.config.trainer.total_timesteps;
+    worker.journal.event(Event::TrainingStarted { total_timesteps })?;
+    worker.train(is_restored)
+}
+
+fn make_envs(config: &RunConfig) -> Result<Vec<Box<dyn Env>>> {
+    let make = |_| make_env(&config.env_id, &config.env);
+    Ok((0..config.simulation.n_envs).map(make).collect::<Result<_, _>>()?)
 }
 
 /// A training in progress.
 struct Worker {
+    data: DataDir,
+    id: RunId,
     dir: RunDir,
     config: RunConfig,
     journal: Journal,
     control: Receiver<ControlLine>,
     ppo: Ppo,
     schedule: Schedule,
-    /// The best mean of an evaluation.
-    best: f64,
+    /// The best mean of an evaluation, and its step.
+    best: Option<(f64, u64)>,
+    /// What people have pinned.
+    marks: Marks,
+    /// What was tuned after the checkpoint that this attempt goes on from, by step.
+    tunes: VecDeque<(u64, Tunable, f64)>,
 }
 
 impl Worker {
-    fn train(mut self) -> Result<bool> {
+    /// Goes on from the newest checkpoint that is whole, or else from the beginning; says which.
+    fn restore(&mut self, is_fork: bool) -> Result<bool> {
+        let mut warnings = Vec::new();
+        let mut names = checkpoint::names(&self.dir)?;
+        let whole = loop {
+            let Some(name) = names.pop() else { break None };
+            match checkpoint::load_whole(&self.dir, &self.id, &name) {
+                Ok(whole) => break Some(whole),
+                Err(error) => warnings.push(error.to_string()),
+            }
+        };
+        if whole.is_none() && is_fork {
+            let name = "latest".to_owned();
+            return Err(RunError::NoSuchCheckpoint { run: self.id.clone(), name });
+        }
+        // Later ones cannot be used, or belong to what is superseded now.
+        checkpoint::forget_after(&self.dir, whole.as_ref().map(|whole| whole.name.as_str()))?;
+        let (name, step, row, episode) = match &whole {
+            Some(Whole { name, state, progress, .. }) => {
+                (name.clone(), state.step(), progress.row, progress.episode)
+            }
+            None => (String::new(), 0, 0, 0),
+        };
+        let is_restored = whole.is_some();
+        self.tunes = self.tunes_since(step)?;
+        if let Some(Whole { name, policy, state, progress }) = whole {
+            let envs = make_envs(&self.config)?;
+            let seed = self.config.seeds.seed_base;
+            self.ppo =
+                Ppo::restore(envs, &self.config.ppo(), seed, policy, &state).map_err(|error| {
+                    StoreError::Damaged {
+                        path: self.dir.checkpoints_path().join(&name),
+                        detail: error.to_string(),
+                    }
+                })?;
+            self.schedule.next_checkpoint = progress.next_checkpoint;
+            self.schedule.evaluate_every = progress.evaluate_every;
+            self.schedule.next_evaluation = progress.next_evaluation;
+            self.best = progress.best;
+            checkpoint::point(&self.dir, Alias::Latest, &name)?;
+            if let Some((_, step)) = self.best {
+                let best = checkpoint::name_of(step);
+                if self.dir.checkpoints_path().join(&best).is_dir() {
+                    checkpoint::point(&self.dir, Alias::Best, &best)?;
+                }
+            }
+            self.journal.n_rows = progress.row;
+            self.journal.last_checkpoint = Some((step, name));
+        }
+        self.journal.event(Event::Restored { checkpoint: name, step, row, episode })?;
+        for message in warnings {
+            self.journal.event(Event::Warning { message })?;
+        }
+        Ok(is_restored)
+    }
+
+    /// What was changed at or after `step`, in earlier attempts: it was acknowledged, so it holds.
+    fn tunes_since(&self, since: u64) -> Result<VecDeque<(u64, Tunable, f64)>> {
+        let lines = jsonl::read_lines(&self.dir.events_path(), 0, None)?;
+        let events = lines.iter().filter_map(|line| {
+            serde_json::from_slice::<EventLine>(&line.bytes).ok().map(|line| line.event)
+        });
+        Ok(events
+            .filter_map(|event| match event {
+                Event::TuneApplied { path, new, step, .. } if step >= since => {
+                    Some((step, self.config.tunable(&path, new).ok()?, new))
+                }
+                _ => None,
+            })
+            .collect())
+    }
+
+    /// Trains to the end. One that was restored stands where an update has just been made.
+    fn train(mut self, is_restored: bool) -> Result<bool> {
+        let mut is_updated = is_restored;
         let reason = loop {
-            if !self.learn()? {
+            if !is_updated && !self.learn()? {
                 return Ok(false);
             }
+            is_updated = false;
             self.save_and_measure()?;
             if self.ppo.is_done() {
                 break DoneReason::Completed;
+            }
+            while let Some((_, tunable, value)) =
+                self.tunes.pop_front_if(|(step, ..)| *step <= self.ppo.step())
+            {
+                self.apply(tunable, value);
             }
             if let Some(reason) = self.obey()? {
                 break reason;
@@ -144,9 +250,9 @@ impl Worker {
         )?;
         let summary = outcome.summary(step);
         self.journal.metrics(step, metric_values(&summary), &[])?;
-        let is_best = summary.mean >= self.best;
+        let is_best = self.best.is_none_or(|(best, _)| summary.mean >= best);
         if is_best {
-            self.best = summary.mean;
+            self.best = Some((summary.mean, step));
         }
         self.journal.event(Event::EvaluationComplete(summary))?;
         if is_best {
@@ -228,8 +334,22 @@ impl Worker {
         {
             return Ok(name.clone());
         }
-        let name = checkpoint::save(&self.dir, &self.config.env_id, step, self.ppo.policy())?;
-        checkpoint::prune(&self.dir, self.config.retention.keep_checkpoints as usize)?;
+        // The rows that the checkpoint counts come first.
+        self.journal.metrics.sync()?;
+        let state = self.ppo.state();
+        let progress = Progress {
+            row: self.journal.n_rows,
+            episode: state.n_episodes(),
+            next_checkpoint: self.schedule.next_checkpoint,
+            evaluate_every: self.schedule.evaluate_every,
+            next_evaluation: self.schedule.next_evaluation,
+            best: self.best,
+        };
+        let policy = self.ppo.policy();
+        let name = checkpoint::save(&self.dir, &self.config.env_id, policy, &state, progress)?;
+        self.marks.advance(&self.data)?;
+        let pinned = self.marks.pinned_checkpoints.get(&self.id).cloned().unwrap_or_default();
+        checkpoint::prune(&self.dir, self.config.retention.keep_checkpoints as usize, &pinned)?;
         self.journal.last_checkpoint = Some((step, name.clone()));
         let weights_sha256 = self.ppo.policy().sha256();
         let saved = Event::CheckpointSaved { step, name: name.clone(), weights_sha256 };
@@ -391,13 +511,7 @@ impl Journal {
                 t,
                 foreign_id: None,
             };
-            let body = match end.actions.take() {
-                Actions::Discrete(actions) => EpisodeBody::Discrete(actions),
-                Actions::Continuous { width, numbers } => {
-                    EpisodeBody::Continuous { width, actions: numbers }
-                }
-            };
-            self.episodes.add(&head, &body)?;
+            self.episodes.add(&head, &body_of(end.actions.take()))?;
         }
         Ok(self.episodes.flush()?)
     }

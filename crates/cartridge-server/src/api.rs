@@ -2,6 +2,7 @@
 
 pub mod control;
 pub mod environments;
+pub mod episodes;
 pub mod human;
 pub mod lab;
 pub mod login;

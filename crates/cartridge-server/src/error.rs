@@ -128,7 +128,13 @@ impl ApiError {
                 RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
                 RunError::NotNow { .. } => (StatusCode::CONFLICT, "not_now"),
+                RunError::NothingLeft { .. } => (StatusCode::CONFLICT, "nothing_left"),
+                RunError::NoState { .. } => (StatusCode::CONFLICT, "no_state"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
+                RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),
+                RunError::NoSuchEpisode { .. } => (StatusCode::NOT_FOUND, "no_such_episode"),
+                RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
+                RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
                 RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::Store(_)

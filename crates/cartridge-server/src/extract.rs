@@ -4,6 +4,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use cartridge_run::config::plain_words;
+use cartridge_run::steer::By;
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
@@ -76,6 +77,34 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
             .await
             .map_err(|rejection| ApiError::Malformed(rejection.body_text()))?;
         Ok(Self(path.0))
+    }
+}
+
+/// Who asks, in what is recorded.
+const WHO: &str = "admin";
+
+/// The key by which a request that is sent again is known: the `Idempotency-Key` header.
+#[derive(Debug)]
+pub struct RequestKey(Option<String>);
+
+impl RequestKey {
+    /// Who asks, by this request.
+    pub fn by(&self) -> By<'_> {
+        By { who: WHO, request: self.0.as_deref() }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for RequestKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
+        match value.to_str() {
+            Ok(key) if (1..=200).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
+            _ => Err(ApiError::Malformed(
+                "`Idempotency-Key` has 1 to 200 letters, digits and signs".to_owned(),
+            )),
+        }
     }
 }
 

@@ -103,6 +103,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())
+        .merge(api::episodes::router())
         .merge(api::stream::router())
         .merge(api::play::router())
         .merge(api::human::router())

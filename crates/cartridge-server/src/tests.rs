@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use axum::response::Response;
 use cartridge_run::launch::Launcher;
+use cartridge_run::queue::Limits;
 use cartridge_run::store::DataDir;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ impl TestLab {
         Self::over(tempfile::tempdir().unwrap())
     }
 
-    /// A lab that finds what is in `folder`.
+    /// An application over what is in `folder`.
     fn over(folder: TempDir) -> Self {
         let data = DataDir::open(folder.path()).unwrap();
         // No run is trained in these tests; those that do start the real binary.
@@ -36,7 +37,7 @@ impl TestLab {
             stop_grace: std::time::Duration::ZERO,
         };
         let state = AppState {
-            lab: Arc::new(Lab::open(data, launcher).unwrap()),
+            lab: Arc::new(Lab::open(data, launcher, Limits::of_machine()).unwrap()),
             auth: Arc::new(Auth::new(TOKEN.to_owned(), [127, 0, 0, 1].into(), &[])),
             feed: Feed::new(),
             plays: LivePlays::default(),
@@ -517,3 +518,75 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 
 mod feed;
 mod live_play;
+
+#[tokio::test]
+async fn metrics_are_charts_stretches_and_tails() {
+    use cartridge_run::store::{Manifest, RunDir, RunKind};
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let manifest = |id| -> Manifest {
+        serde_json::from_value(json!({ "format": 1, "id": id, "kind": RunKind::Train,
+            "name": "Cart Pole", "env_id": "CartPole-v1", "config": {}, "created_at": 1.0,
+            "cartridge_version": "0" }))
+        .unwrap()
+    };
+    let (dir, manifest) = RunDir::create(&data, manifest).unwrap();
+    let row = |row: u64| {
+        let loss = (row != 5_000).then(|| if row == 7_777 { 1e9 } else { 0.5 });
+        json!({ "attempt": 1, "row": row, "t": 1.7e9 + row as f64 / 3.0, "step": 10 * row,
+            "values": { "train/loss": loss, "time/fps": row } })
+    };
+    let lines: String = (1..=20_000).map(|n| format!("{}\n", row(n))).collect();
+    std::fs::write(dir.metrics_path(), lines).unwrap();
+    let lab = TestLab::over(folder);
+    while lab.state.lab.is_behind() {
+        lab.state.lab.tick().unwrap();
+    }
+    let path = format!("/api/runs/{}/metrics", manifest.id);
+    let (_, body) = lab.ask("GET", &path, None).await;
+    assert_eq!(body["last_row"], 20_000);
+    let values =
+        |body: &Value, idx: usize| body["series"][idx]["value"].as_array().unwrap().clone();
+    assert_eq!(
+        (&body["series"][0]["key"], &body["series"][1]["key"]),
+        (&json!("time/fps"), &json!("train/loss"))
+    );
+    assert!(values(&body, 1).contains(&json!(1e9)), "the spike survives");
+    assert!(values(&body, 1).contains(&Value::Null), "the absence survives");
+    assert!((200..=502).contains(&values(&body, 0).len()), "{}", values(&body, 0).len());
+
+    let (_, part) =
+        lab.ask("GET", &format!("{path}?keys=train/loss&from=77760&to=77780"), None).await;
+    assert_eq!(part["series"].as_array().unwrap().len(), 1);
+    assert_eq!(part["series"][0]["step"], json!([77760, 77770, 77780]));
+    assert_eq!(values(&part, 0), [json!(0.5), json!(1e9), json!(0.5)]);
+
+    let request = bare("GET", &format!("{path}?tail=2"))
+        .header("authorization", format!("Bearer {TOKEN}"))
+        .body(Body::empty())
+        .unwrap();
+    let response = lab.send(request).await;
+    assert_eq!(response.headers()["content-type"], "application/x-ndjson");
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let rows: Vec<Value> = String::from_utf8(bytes.to_vec())
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 2);
+    assert_eq!((&rows[0]["row"], &rows[1]["step"]), (&json!(19_999), &json!(200_000)));
+    assert_eq!(rows[1]["values"], json!({ "time/fps": 20_000.0, "train/loss": 0.5 }));
+
+    for (query, n) in [
+        ("q=cart", 1),
+        ("q=lander", 0),
+        ("kind=eval", 0),
+        ("kind=train&state=queued,lost", 1),
+        ("state=running", 0),
+        ("env=CartPole-v1", 1),
+    ] {
+        let (_, page) = lab.ask("GET", &format!("/api/runs?{query}"), None).await;
+        assert_eq!(page["runs"].as_array().unwrap().len(), n, "{query}");
+    }
+    check_problem(lab.ask("GET", "/api/runs?state=sleepy", None).await, (400, "malformed", &[]));
+}

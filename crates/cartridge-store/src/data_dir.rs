@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
+use crate::migrate;
 use crate::run_dir::{RunDir, RunId};
 
 /// Format of the data folder; raised when older versions could not read it any more.
@@ -66,7 +67,8 @@ impl DataDir {
         Ok(dir)
     }
 
-    /// Refuses data of a later version; says whether the folder has its format written down.
+    /// Refuses data of a later version and brings that of an earlier one up to date; says whether
+    /// the folder has its format written down.
     fn check_format(&self) -> Result<bool> {
         let path = self.path.join("format");
         let text = match fs::read_to_string(&path) {
@@ -80,6 +82,9 @@ impl DataDir {
         })?;
         if found > FORMAT {
             return Err(StoreError::NewerFormat { path: self.path.clone(), found, known: FORMAT });
+        }
+        if found < FORMAT {
+            migrate::migrate(&self.path, found, FORMAT, migrate::STEPS)?;
         }
         Ok(true)
     }

@@ -40,6 +40,25 @@ pub enum StoreError {
         /// The newest format that this version reads.
         known: u32,
     },
+    /// The data was written by a version that is too old.
+    #[error(
+        "{} has format {found}, and this version knows formats from {oldest} on\n\
+         hint: open it once with an older cartridge, or choose another folder with --data", path.display()
+    )]
+    OlderFormat {
+        /// The data folder.
+        path: PathBuf,
+        /// Its format number.
+        found: u32,
+        /// The oldest format that this version can bring up to date.
+        oldest: u32,
+    },
+    /// Data cannot be brought up to date while a lab uses it.
+    #[error(
+        "a lab is at work on {}, whose data is of an older format\n\
+         hint: end that lab first", .0.display()
+    )]
+    InUse(PathBuf),
     /// A file holds something that it should not.
     #[error("{} is damaged: {detail}", path.display())]
     Damaged {

@@ -112,6 +112,11 @@ impl Follower {
         Ok(look.news)
     }
 
+    /// How much of `supervisor.jsonl` was read.
+    pub(crate) fn supervisor_bytes(&self) -> u64 {
+        self.supervisor_end
+    }
+
     fn take_metrics(&mut self, line: MetricLine, news: &mut News) {
         // Whether a line is refused depends on the lines before it in its file alone.
         let is_sound = line.episodes.len().is_some()
@@ -196,25 +201,32 @@ impl Look {
 
 /// The metric rows in a range of bytes of `metrics.jsonl`, as [`News::metrics_range`] gave it.
 pub fn metrics_in(dir: &RunDir, (start, end): (u64, u64)) -> Result<Vec<MetricLine>> {
-    let lines = jsonl::read_lines(&dir.metrics_path(), start, Some(end))?;
-    Ok(lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
+    Ok(surviving(&jsonl::read_lines(&dir.metrics_path(), start, Some(end))?))
+}
+
+/// The rows in some lines, without those that a later attempt among them has written anew.
+fn surviving(lines: &[jsonl::Line]) -> Vec<MetricLine> {
+    let mut rows: Vec<MetricLine> = Vec::new();
+    for line in lines {
+        let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) else { continue };
+        match rows.last().map(|last| last.attempt) {
+            _ if row.episodes.len().is_none() => continue,
+            Some(attempt) if row.attempt < attempt => continue,
+            Some(attempt) if row.attempt > attempt => rows.retain(|old| old.row < row.row),
+            _ => {}
+        }
+        rows.push(row);
+    }
+    rows
 }
 
 /// The newest `n` metric rows of a run, oldest first, without those that a later attempt has
-/// replaced. Only the end of `metrics.jsonl` is read.
+/// written anew. Only the end of `metrics.jsonl` is read.
 pub fn latest_rows(dir: &RunDir, n: usize) -> Result<Vec<MetricLine>> {
-    let path = dir.metrics_path();
     let mut span = 256 * 1024;
     loop {
-        let (lines, is_whole) = jsonl::last_lines(&path, span)?;
-        let mut rows: Vec<MetricLine> = Vec::new();
-        for line in &lines {
-            let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) else { continue };
-            if row.episodes.len().is_some() {
-                rows.truncate(rows.partition_point(|earlier| earlier.row < row.row));
-                rows.push(row);
-            }
-        }
+        let (lines, is_whole) = jsonl::last_lines(&dir.metrics_path(), span)?;
+        let mut rows = surviving(&lines);
         if is_whole || rows.len() >= n {
             rows.drain(..rows.len().saturating_sub(n));
             return Ok(rows);
@@ -230,12 +242,7 @@ pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
     loop {
         let (lines, is_whole) = jsonl::last_lines(&path, span)?;
         let mut all = Episodes::default();
-        for line in &lines {
-            let Ok(row) = serde_json::from_slice::<MetricLine>(&line.bytes) else { continue };
-            if row.episodes.len().is_some() {
-                all.append(row.episodes);
-            }
-        }
+        surviving(&lines).into_iter().for_each(|row| all.append(row.episodes));
         if is_whole || all.episode.len() >= n {
             all.keep_last(n);
             return Ok(all);

@@ -47,6 +47,7 @@ const SCHEMA: &str = "
         name TEXT NOT NULL,
         created_at REAL NOT NULL,
         active INTEGER NOT NULL,
+        supervisor_bytes INTEGER NOT NULL,
         manifest TEXT NOT NULL,
         follower TEXT NOT NULL
     ) STRICT;
@@ -237,8 +238,9 @@ impl Index {
                 let follower = Follower::default();
                 transaction.execute(
                     "INSERT INTO runs
-                     (id, kind, state, env_id, name, created_at, active, manifest, follower)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                     (id, kind, state, env_id, name, created_at, active, supervisor_bytes,
+                      manifest, follower)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9)",
                     params![
                         id.as_str(),
                         manifest.kind.as_str(),
@@ -363,6 +365,20 @@ impl Index {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)? == lost))
         })?;
         runs.map(|run| run.map_err(StoreError::from).and_then(|(id, lost)| Ok((id.parse()?, lost))))
+            .collect()
+    }
+
+    /// Up to `limit` runs after `after` that have ended, each with how much of its
+    /// `supervisor.jsonl` was read. One that is started again has more.
+    pub fn ended(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<(RunId, u64)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, supervisor_bytes FROM runs
+             WHERE NOT active AND kind <> 'human' AND id > ?1 ORDER BY id LIMIT ?2",
+        )?;
+        let after = after.map_or("", RunId::as_str);
+        let runs = statement
+            .query_map(params![after, limit], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+        runs.map(|run| run.map_err(StoreError::from).and_then(|(id, n)| Ok((id.parse()?, n))))
             .collect()
     }
 
@@ -588,8 +604,17 @@ fn update_run(
     active: bool,
 ) -> Result<()> {
     connection
-        .prepare_cached("UPDATE runs SET state = ?2, active = ?3, follower = ?4 WHERE id = ?1")?
-        .execute(params![id.as_str(), word(&follower.status.state()), active, to_text(follower)])?;
+        .prepare_cached(
+            "UPDATE runs SET state = ?2, active = ?3, supervisor_bytes = ?4, follower = ?5
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            id.as_str(),
+            word(&follower.status.state()),
+            active,
+            follower.supervisor_bytes(),
+            to_text(follower)
+        ])?;
     Ok(())
 }
 

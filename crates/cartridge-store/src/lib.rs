@@ -3,6 +3,7 @@
 //! # Layout
 //!
 //! * [`data_dir`]: the data folder: opened, checked and created once, at the edge.
+//! * `migrate`: data of older versions, brought up to date.
 //! * [`run_dir`]: one run's folder and the files in it.
 //! * [`records`]: what a line of each file says.
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
@@ -21,6 +22,7 @@ pub mod error;
 pub mod follow;
 pub mod index;
 pub mod jsonl;
+mod migrate;
 pub mod records;
 pub mod run_dir;
 pub mod status;
@@ -32,8 +34,8 @@ pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
     Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord,
-    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Played, RunKind,
-    SupervisorEvent, SupervisorLine, TrainerConfig,
+    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent, Played,
+    Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

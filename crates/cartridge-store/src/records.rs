@@ -37,6 +37,12 @@ pub struct Manifest {
     pub created_at: f64,
     /// Version of the product that made it.
     pub cartridge_version: String,
+    /// The checkpoint of another run that it began from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// How it is started again by itself when it fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Restart>,
     /// What a foreign trainer is started with: its program and arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
@@ -46,6 +52,36 @@ pub struct Manifest {
     /// When its supervisor ends it.
     #[serde(default, skip_serializing_if = "Limits::is_none")]
     pub limits: Limits,
+}
+
+/// Where a fork began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The run that it was forked from.
+    pub run: RunId,
+    /// Folder of the checkpoint below the parent's `checkpoints/`.
+    pub checkpoint: String,
+    /// Environment steps of the checkpoint.
+    pub step: u64,
+}
+
+/// How a run is started again by itself when it fails or is lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Restart {
+    /// How often at most.
+    pub max: u32,
+    /// Seconds before the first time; twice as long before every further one.
+    pub backoff_s: f64,
+}
+
+impl Restart {
+    /// Seconds before the attempt after `attempt`; none when it was the last.
+    pub fn wait_s(&self, attempt: u32) -> Option<f64> {
+        let n_before = attempt.saturating_sub(1);
+        // A day is for ever.
+        (n_before < self.max)
+            .then(|| (self.backoff_s * 2_f64.powi(n_before.min(64).cast_signed())).min(86_400.0))
+    }
 }
 
 /// When a supervisor ends its trainer, whatever the trainer would do.
@@ -280,9 +316,21 @@ pub struct TrainerConfig {
     /// The commands that it obeys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<String>>,
+    /// The checkpoint that it goes on from, when it was started again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<RestoredFrom>,
     /// Everything else that it was started with.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub args: Value,
+}
+
+/// The checkpoint that a foreign trainer goes on from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RestoredFrom {
+    /// Where it is, below the run's folder.
+    pub path: String,
+    /// Its environment steps.
+    pub step: u64,
 }
 
 /// A stretch of an episode that a person plays, and how the episode stands after it.

@@ -87,6 +87,15 @@ impl RunDir {
         data: &DataDir,
         manifest: impl FnOnce(RunId) -> Manifest,
     ) -> Result<(Self, Manifest)> {
+        Self::create_prepared(data, |_| Ok(()), manifest)
+    }
+
+    /// [`Self::create`] where `prepare` puts something into the folder before it becomes a run.
+    pub fn create_prepared(
+        data: &DataDir,
+        prepare: impl FnOnce(&Self) -> Result<()>,
+        manifest: impl FnOnce(RunId) -> Manifest,
+    ) -> Result<(Self, Manifest)> {
         let runs = data.path().join("runs");
         fs::create_dir_all(&runs).map_err(StoreError::io(&runs))?;
         let (id, dir) = loop {
@@ -101,8 +110,9 @@ impl RunDir {
         let manifest = manifest(id);
         let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
         // The manifest comes last: a folder without one is no run yet.
-        let written =
-            write_beside(&dir.manifest_path(), &text).and_then(|()| sync_parent(&dir.path));
+        let written = prepare(&dir)
+            .and_then(|()| write_beside(&dir.manifest_path(), &text))
+            .and_then(|()| sync_parent(&dir.path));
         if let Err(error) = written {
             // Nothing may be left of a run that could not be made.
             _ = fs::remove_dir_all(&dir.path);

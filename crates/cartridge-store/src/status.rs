@@ -3,7 +3,7 @@
 //! The fold keeps facts and derives the state from them, so the order in which the files of a run
 //! are read does not matter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -145,6 +145,8 @@ pub struct RunStatus {
     pub heartbeat_at: Option<f64>,
     /// Set by the lab when the supervisor fell silent, cleared when it speaks again.
     pub lost: bool,
+    /// Settings that were changed while it trained, and what they are now.
+    pub tuned: BTreeMap<String, f64>,
     /// Lines that could not be read, or came from an older attempt.
     pub refused_lines: u64,
     /// What is known of the newest attempt that any file speaks of.
@@ -175,9 +177,14 @@ impl RunStatus {
         }
     }
 
+    /// The newest attempt that any file speaks of; 0 before the first.
+    pub fn last_attempt(&self) -> u32 {
+        self.attempt.max(self.facts.attempt)
+    }
+
     fn is_asked_to_end(&self) -> bool {
         // What is asked before the first start is meant for it.
-        let attempt = self.attempt.max(self.facts.attempt).max(1);
+        let attempt = self.last_attempt().max(1);
         let mut ours = self.stops.iter().filter(|(meant, _)| *meant == attempt);
         ours.any(|(_, place)| !self.refused.contains(place))
     }
@@ -264,6 +271,7 @@ impl RunStatus {
                 }
                 self.latest_eval = Some(evaluation.clone());
             }
+            Event::TuneApplied { path, new, .. } => _ = self.tuned.insert(path.clone(), *new),
             Event::Configured(config) => self.trainer = Some(config.clone()),
             Event::Restored { checkpoint, step, episode, .. } => {
                 self.step = *step;
@@ -284,7 +292,6 @@ impl RunStatus {
             | Event::ControlAck { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
-            | Event::TuneApplied { .. }
             | Event::Warning { .. }
             | Event::Error { .. }
             | Event::Move { .. }

@@ -1,12 +1,17 @@
 //! One file per sub-command: `Args`, then `run`.
 
+pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod control;
 pub(crate) mod engine;
+pub(crate) mod episode;
+pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod fork;
 pub(crate) mod games;
 pub(crate) mod guard;
+pub(crate) mod keep;
 pub(crate) mod match_players;
 pub(crate) mod par;
 pub(crate) mod play;

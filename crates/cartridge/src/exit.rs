@@ -53,11 +53,19 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(
             RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
             | RunError::NoCheckpoint(_)
+            | RunError::NoSuchCheckpoint { .. }
+            | RunError::NoSuchEpisode { .. }
+            | RunError::NotRecorded { .. }
             | RunError::NoActions(_),
         ) => Exit::NotFound,
-        Some(RunError::Ended { .. } | RunError::NotNow { .. } | RunError::LabRunning { .. }) => {
-            Exit::Conflict
-        }
+        Some(
+            RunError::Ended { .. }
+            | RunError::NotNow { .. }
+            | RunError::NothingLeft { .. }
+            | RunError::NoState { .. }
+            | RunError::LabRunning { .. }
+            | RunError::Store(StoreError::InUse(_)),
+        ) => Exit::Conflict,
         _ => Exit::Failed,
     }
 }

@@ -36,17 +36,32 @@ enum Command {
     Match(cmd::match_players::Args),
     Play(cmd::play::Args),
     Runs(cmd::runs::Args),
+    Episodes(cmd::episodes::Args),
+    Episode(cmd::episode::Args),
     /// Ask a run to save a checkpoint and end
     Stop(cmd::control::Args),
     /// Stop the stepping of a run; its process stays
     Pause(cmd::control::Args),
-    /// Let a paused run go on
+    /// Let a run go on: after a pause, or from its last checkpoint
     Resume(cmd::control::Args),
     /// End a run's processes at once, without a checkpoint
     Terminate(cmd::control::Args),
     /// Ask a run to save a checkpoint and go on
     Checkpoint(cmd::control::Args),
     Tune(cmd::control::TuneArgs),
+    Fork(cmd::fork::Args),
+    /// Put a run away: it is listed only when asked for
+    Archive(cmd::control::Args),
+    /// Bring a run back from the archive
+    Unarchive(cmd::control::Args),
+    /// Move a run to the trash, from which it can be brought back for 7 days
+    Delete(cmd::control::Args),
+    /// Bring a run back from the trash
+    Restore(cmd::control::Args),
+    Pin(cmd::keep::PinArgs),
+    /// Let go of a run, or of one of its checkpoints
+    Unpin(cmd::keep::PinArgs),
+    Audit(cmd::audit::Args),
     Reindex(cmd::reindex::Args),
     Protocol(cmd::protocol::Args),
     Url(cmd::url::Args),
@@ -70,12 +85,22 @@ fn main() -> Exit {
         Command::Match(args) => cmd::match_players::run(&args),
         Command::Play(args) => cmd::play::run(&args),
         Command::Runs(args) => cmd::runs::run(&args),
+        Command::Episodes(args) => cmd::episodes::run(&args),
+        Command::Episode(args) => cmd::episode::run(&args),
         Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
         Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
-        Command::Resume(args) => cmd::control::run(&args, Ask::Resume),
+        Command::Resume(args) => cmd::control::resume(&args),
         Command::Terminate(args) => cmd::control::run(&args, Ask::Terminate),
         Command::Checkpoint(args) => cmd::control::run(&args, Ask::Checkpoint),
         Command::Tune(args) => cmd::control::tune(&args),
+        Command::Fork(args) => cmd::fork::run(&args),
+        Command::Archive(args) => cmd::keep::archive(&args, true),
+        Command::Unarchive(args) => cmd::keep::archive(&args, false),
+        Command::Delete(args) => cmd::keep::delete(&args),
+        Command::Restore(args) => cmd::keep::restore(&args),
+        Command::Pin(args) => cmd::keep::pin(&args, true),
+        Command::Unpin(args) => cmd::keep::pin(&args, false),
+        Command::Audit(args) => cmd::audit::run(&args),
         Command::Reindex(args) => cmd::reindex::run(&args),
         Command::Protocol(args) => cmd::protocol::run(&args),
         Command::Url(args) => cmd::url::run(&args),

@@ -88,11 +88,16 @@ test('episodes and entries are merged by their numbers', () => {
 });
 
 test('the later picture of a run wins', () => {
-  const run = (step: number, state: Run['state'] = 'running') => ({ step, state }) as Run;
+  const run = (step: number, state: Run['state'] = 'running', attempt = 1) =>
+    ({ step, state, attempt }) as Run;
   expect(laterRun(undefined, run(1)).step).toBe(1);
   expect(laterRun(run(5), run(4)).step).toBe(5);
   expect(laterRun(run(5), run(6)).step).toBe(6);
   expect(laterRun(run(5, 'succeeded'), run(5)).state).toBe('succeeded');
   expect(laterRun(run(9), run(5, 'terminated')).state).toBe('terminated');
   expect(laterRun(run(5), run(5, 'stopping')).state).toBe('stopping');
+  expect(laterRun(run(5), run(5, 'paused')).state).toBe('paused');
+  // Started again from a checkpoint, it is at an earlier step.
+  expect(laterRun(run(9, 'failed'), run(4, 'running', 2)).state).toBe('running');
+  expect(laterRun(run(4, 'running', 2), run(9, 'failed')).state).toBe('running');
 });

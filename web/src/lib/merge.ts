@@ -92,14 +92,18 @@ function mergeBy<T>(held: readonly T[], arrived: readonly T[], number: (item: T)
 
 const ENDED: ReadonlySet<Run['state']> = new Set(['succeeded', 'failed', 'terminated', 'lost']);
 
-/** Whether the run has reached a state it will not leave. */
-export function hasEnded(run: Run): boolean {
+/** Whether the run has reached a state it will not leave, unless it is started again. */
+export function hasEnded(run: Pick<Run, 'state'>): boolean {
   return ENDED.has(run.state);
 }
 
-/** Of two pictures of one run, the later: an end is later than any step, steps only rise. */
+/**
+ * Of two pictures of one run, the later. A later attempt is later than anything; within one, an
+ * end is later than any step, and steps only rise.
+ */
 export function laterRun(held: Run | undefined, loaded: Run): Run {
   if (!held) return loaded;
+  if (held.attempt !== loaded.attempt) return held.attempt > loaded.attempt ? held : loaded;
   if (hasEnded(held) !== hasEnded(loaded)) return hasEnded(held) ? held : loaded;
   return held.step > loaded.step ? held : loaded;
 }

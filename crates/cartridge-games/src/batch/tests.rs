@@ -79,7 +79,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     for spec in environments() {
         // Of mechanisms two full groups and a part of one are solved side by side.
         let is_mechanism = make_env(spec.id, &Map::new()).unwrap().mechanism().is_some();
-        let n_lanes = if is_mechanism { 35 } else { 7 };
+        let n_lanes = if is_mechanism { 67 } else { 7 };
         let whole = histories(batch(spec.id, n_lanes), 0, 300);
         for n_parts in [1, 2, 3, 16] {
             let mut first = 0;

@@ -41,10 +41,26 @@ pub(crate) fn sin_cos(angle: f32) -> (f32, f32) {
 #[inline(always)]
 pub(crate) fn sin_cos_plain(angle: f32) -> (f32, f32) {
     let x = f64::from(angle);
-    let quarters = ((x * QUARTERS) as i32 + 0x80_0000) >> 24;
-    let reduced = x - f64::from(quarters) * QUARTER_TURN;
+    let (whole, quarters) = nearest_quarter(x);
+    let reduced = x - whole * QUARTER_TURN;
     let (sin, cos) = turn(polynomials(reduced, reduced * reduced), quarters);
     (if angle.abs() < TINY { angle } else { sin }, cos)
+}
+
+/// The number of quarter turns nearest to `x`, which is below [`PLAIN_LIMIT`], twice: what glibc
+/// has from `((x * QUARTERS) as i32 + (1 << 23)) >> 24`.
+///
+/// A conversion to integers is done one by one even where all else is done in vectors. Here a
+/// number so large is added that no digits after the point are left, and its last bits are read.
+/// Rounding towards zero, as the conversion does, moves negative numbers up by less than one.
+#[inline(always)]
+fn nearest_quarter(x: f64) -> (f64, i32) {
+    const LARGE: f64 = (3_u64 << 51) as f64;
+    const UNIT: f64 = 1.0 / (1 << 24) as f64;
+    let fine = x * QUARTERS;
+    let fine = if fine < 0.0 { fine + 1.0 } else { fine };
+    let sum = fine * UNIT + LARGE;
+    (sum - LARGE, sum.to_bits() as i32)
 }
 
 /// Sine and cosine of a reduced angle.
@@ -152,6 +168,28 @@ mod tests {
             // Most angles of a walk are small.
             let small = (step as f32 - 5e5) * 1.3e-5;
             check(small.to_bits());
+        }
+    }
+
+    #[test]
+    fn finds_the_quarter_that_integers_give() {
+        let check = |angle: f32| {
+            let x = f64::from(angle);
+            let quarters = ((x * QUARTERS) as i32 + (1 << 23)) >> 24;
+            assert_eq!(nearest_quarter(x), (f64::from(quarters), quarters), "{angle}");
+        };
+        // They could differ where the next quarter begins.
+        for odd in (-21_i32..21).step_by(2) {
+            let middle = (f64::from(odd) * QUARTER_TURN / 2.0) as f32;
+            for off in 0..1000 {
+                check(f32::from_bits(middle.to_bits() + 500 - off));
+            }
+        }
+        let all = 0..PLAIN_LIMIT.to_bits();
+        let step = if std::env::var_os("RUN_SLOW_TESTS").is_some() { 1 } else { 997 };
+        for angle in all.step_by(step).map(f32::from_bits) {
+            check(angle);
+            check(-angle);
         }
     }
 

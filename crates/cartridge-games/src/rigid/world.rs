@@ -5,6 +5,7 @@
 
 mod impacts;
 
+pub use self::impacts::Impact;
 use super::body::{Body, BodySpec};
 use super::contact::{Contact, ContactConstraint};
 use super::ground::{Ground, Piece};
@@ -41,7 +42,19 @@ pub(crate) struct World {
     island: Island,
     /// Whether the island is that of the step in progress; not so when everything sleeps.
     is_prepared: bool,
-    impact_contacts: Vec<ContactConstraint>,
+    impact: Impact,
+    progress: Progress,
+}
+
+/// How far a step has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// The island is solved next, or is solved.
+    Island,
+    /// An impact is solved next, or is solved.
+    Impact,
+    /// No impact is left.
+    Over,
 }
 
 /// Room for this many contacts is made at once, so that a world need not allocate when more things
@@ -91,7 +104,8 @@ impl World {
             touches: Vec::with_capacity(ROOM),
             island: Island { contacts: Vec::with_capacity(ROOM), ..Island::default() },
             is_prepared: false,
-            impact_contacts: Vec::with_capacity(ROOM),
+            impact: Impact::new(),
+            progress: Progress::Island,
         }
     }
 
@@ -192,6 +206,7 @@ impl World {
         self.ground.sort();
         self.collide();
         self.is_prepared = self.prepare();
+        self.progress = Progress::Island;
     }
 
     /// The second part of a step is to solve this, if something is awake.
@@ -199,12 +214,33 @@ impl World {
         self.is_prepared.then_some(&mut self.island)
     }
 
-    /// The last part of a step: takes the result of the iterations back.
-    pub(crate) fn end_step(&mut self) {
-        if self.is_prepared {
-            self.finish();
+    /// After that, one after the other, these are to be solved, until there is none.
+    pub(crate) fn next_impact(&mut self) -> Option<&mut Impact> {
+        match self.progress {
+            Progress::Island => {
+                if self.is_prepared {
+                    self.finish();
+                }
+                self.begin_impacts();
+            }
+            Progress::Impact => self.end_impact(),
+            Progress::Over => return None,
         }
-        self.solve_impacts();
+        let is_met = self.begin_impact();
+        self.progress = if is_met { Progress::Impact } else { Progress::Over };
+        is_met.then_some(&mut self.impact)
+    }
+
+    /// What [`Self::next_impact`] has returned.
+    pub(crate) fn impact(&mut self) -> &mut Impact {
+        &mut self.impact
+    }
+
+    /// The last part of a step. Impacts that are left are solved here.
+    pub(crate) fn end_step(&mut self) {
+        while let Some(impact) = self.next_impact() {
+            impact.island.solve_impact();
+        }
         self.rate_before = 1.0 / STEP_S;
         self.bodies.iter_mut().for_each(Body::release);
     }

@@ -462,3 +462,63 @@ fn what_environments_measure_is_averaged_over_episodes() {
     let ends: VecDeque<Recent> = ends.into_iter().map(end).collect();
     assert_eq!(mean_metrics(&ends), [("profit", 2.5), ("survival", 0.5)]);
 }
+
+/// Everything that a later update depends on, through its file.
+fn put_away_and_back(ppo: &Ppo, config: &Config, seed: u64, envs: Vec<Box<dyn Env>>) -> Ppo {
+    let policy = Policy::from_safetensors(&ppo.policy().to_safetensors()).unwrap();
+    let state = State::from_bytes(&ppo.state().to_bytes()).unwrap();
+    assert_eq!(state, ppo.state());
+    Ppo::restore(envs, config, seed, policy, &state).unwrap()
+}
+
+#[test]
+fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
+    for id in ["CartPole-v1", "AsteroidProspector-v0"] {
+        let make = || {
+            let env = |_| cartridge_games::registry::make_env(id, &Default::default()).unwrap();
+            (0..3).map(env).collect::<Vec<_>>()
+        };
+        let config = Config { n_envs: 3, n_steps: 40, n_epochs: 2, ..Config::default() };
+        let mut whole = Ppo::new(make(), &config, 5);
+        let mut parts = Ppo::new(make(), &config, 5);
+        for update in 0..12 {
+            if update == 4 {
+                for ppo in [&mut whole, &mut parts] {
+                    assert_eq!(ppo.tune(Knob::LearningRate, 1e-3), config.learning_rate);
+                }
+            }
+            parts = put_away_and_back(&parts, &config, 5, make());
+            let (expected, found) = (whole.update(), parts.update());
+            // Also where a figure is not a number.
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{id}, update {update}");
+            assert_eq!(parts.policy().sha256(), whole.policy().sha256());
+        }
+        assert!(whole.n_episodes > 0, "{id}");
+    }
+}
+
+#[test]
+fn a_state_of_another_training_is_refused() {
+    let config = Config { n_envs: 2, n_steps: 20, ..Config::default() };
+    let mut ppo = Ppo::new(cart_poles(2), &config, 5);
+    ppo.update();
+    let state = ppo.state();
+    let restore = |envs, config: &Config, seed, policy: &Policy| {
+        Ppo::restore(envs, config, seed, policy.clone(), &state)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    let message = restore(cart_poles(2), &config, 6, ppo.policy());
+    assert!(message.contains("other seeds"), "{message}");
+    let three = Config { n_envs: 3, ..config.clone() };
+    let message = restore(cart_poles(3), &three, 5, ppo.policy());
+    assert!(message.contains("another number of environments"), "{message}");
+    let other = Policy::new(7, 2, &mut fastrand::Rng::with_seed(1));
+    let message = restore(cart_poles(2), &config, 5, &other);
+    assert!(message.contains("does not fit the environment"), "{message}");
+    let bytes = state.to_bytes();
+    for cut in [0, 7, 9, 100, bytes.len() - 1] {
+        assert!(State::from_bytes(&bytes[..cut]).is_err(), "cut at {cut}");
+    }
+}

@@ -11,7 +11,7 @@ fn open(data: &DataDir) -> Result<Lab> {
         version: "0.0.0".to_owned(),
         stop_grace: std::time::Duration::ZERO,
     };
-    Lab::open(data.clone(), launcher)
+    Lab::open(data.clone(), launcher, Limits::of_machine())
 }
 
 fn make_run(data: &DataDir) -> (RunDir, RunId) {
@@ -24,6 +24,8 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         config: json!({ "env": {} }),
         created_at: 1.0,
         cartridge_version: "0.0.0".to_owned(),
+        parent: None,
+        restart: None,
         command: None,
         cwd: None,
         limits: Default::default(),
@@ -83,7 +85,7 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
     assert_eq!(lab.tick().unwrap().messages, [], "it is said once");
     assert!(matches!(
-        lab.ask(&id, Command::Stop, "test"),
+        lab.ask(&id, Command::Stop, By::new("test")),
         Err(RunError::Ended { state: RunState::Lost, .. })
     ));
     // It speaks again.
@@ -103,7 +105,7 @@ fn a_stop_is_signed_once() {
     let lab = open(&data).unwrap();
     for _ in 0..2 {
         assert_eq!(
-            lab.ask(&id, Command::Stop, "test").unwrap().run.status.state(),
+            lab.ask(&id, Command::Stop, By::new("test")).unwrap().run.status.state(),
             RunState::Stopping
         );
     }
@@ -174,7 +176,7 @@ fn what_happens_between_two_ticks_is_told_at_the_next() {
     let FeedPosition::Reset(before) = lab.feed_position(None).unwrap() else {
         panic!("a new reader")
     };
-    lab.ask(&id, Command::Stop, "test").unwrap();
+    lab.ask(&id, Command::Stop, By::new("test")).unwrap();
     let page = lab.tick().unwrap();
     let seqs: Vec<u64> = page.messages.iter().map(|message| message.seq).collect();
     assert_eq!(seqs, [before + 1], "no number is left out");
@@ -257,4 +259,160 @@ fn the_address_is_known_while_the_lab_lives() {
     assert_eq!(address_of(&data).as_deref(), Some("http://127.0.0.1:1"));
     drop(lab);
     assert_eq!(address_of(&data), None);
+}
+
+/// `metrics.jsonl` with rows `from` to `to`.
+fn rows(from: u64, to: u64) -> String {
+    let line = |row| json!({ "attempt": 1, "row": row, "t": row, "step": row, "values": { "m": 0.5, "n": row } });
+    (from..=to).map(|row| format!("{}\n", line(row))).collect()
+}
+
+fn last_row(lab: &Lab, id: &RunId) -> u64 {
+    lab.series(id, &[], 9, (0, u64::MAX)).unwrap().0
+}
+
+#[test]
+fn a_flood_in_one_run_does_not_delay_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (flooded, flooded_id) = make_run(&data);
+    let (quiet, quiet_id) = make_run(&data);
+    for dir in [&flooded, &quiet] {
+        std::fs::write(dir.supervisor_path(), started()).unwrap();
+    }
+    let lab = open(&data).unwrap();
+    let n = 400_000;
+    std::fs::write(flooded.metrics_path(), rows(1, n)).unwrap();
+    std::fs::write(quiet.metrics_path(), rows(1, 3)).unwrap();
+    let mut longest = Duration::ZERO;
+    let mut n_ticks = 0;
+    while {
+        let began = Instant::now();
+        lab.tick_unheard().unwrap();
+        longest = longest.max(began.elapsed());
+        n_ticks += 1;
+        assert_eq!(last_row(&lab, &quiet_id), 3, "after one tick");
+        lab.is_behind()
+    } {}
+    assert_eq!(last_row(&lab, &flooded_id), n);
+    assert!(n_ticks > 1, "one tick took it all");
+    // A bound for a busy machine; alone it stays close to the time that a tick has.
+    assert!(longest < 8 * TICK_TIME, "a tick took {longest:?}");
+}
+
+#[test]
+fn runs_that_the_first_look_had_no_time_for_come_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let lab = open(&data).unwrap();
+    for _ in 0..20 {
+        make_run(&data);
+    }
+    held(&lab.watch).last_discovery = None;
+    let mut seen = Vec::new();
+    for _ in 0..30 {
+        lab.take_in(Duration::ZERO).unwrap();
+        seen.push(lab.runs(99, None).unwrap().len());
+    }
+    assert_eq!((seen[0], seen[18], seen[29]), (1, 19, 20), "one in each tick: {seen:?}");
+    assert!(!lab.is_behind() || held(&lab.watch).left.len() < 20);
+}
+
+#[test]
+fn an_unchanged_folder_is_not_listed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    make_run(&data);
+    let lab = open(&data).unwrap();
+    let is_due = || lab.is_listing_due(&mut held(&lab.watch));
+    assert!(is_due(), "once more after a change");
+    assert!(!is_due() && !is_due());
+    // A folder without a manifest may become a run without any change of the folder above.
+    std::fs::create_dir(folder.path().join("runs/r-0a0a0a")).unwrap();
+    assert!(is_due());
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert!(is_due() && !is_due());
+}
+
+#[test]
+fn one_damaged_run_does_not_silence_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (damaged, damaged_id) = make_run(&data);
+    let (sound, sound_id) = make_run(&data);
+    let lab = open(&data).unwrap();
+    // A folder where a file should be.
+    std::fs::create_dir(damaged.metrics_path()).unwrap();
+    std::fs::write(sound.metrics_path(), rows(1, 5)).unwrap();
+    lab.tick().unwrap();
+    assert_eq!(last_row(&lab, &sound_id), 5);
+    assert!(held(&lab.watch).damaged.contains(&damaged_id));
+    std::fs::remove_dir(damaged.metrics_path()).unwrap();
+    std::fs::write(damaged.metrics_path(), rows(1, 7)).unwrap();
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert_eq!(last_row(&lab, &damaged_id), 7, "it is tried again");
+}
+
+#[test]
+fn the_write_ahead_log_stays_short_under_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    let lab = open(&data).unwrap();
+    let wal = folder.path().join("cartridge.db-wal");
+    let n = 600_000;
+    std::fs::write(dir.metrics_path(), rows(1, n)).unwrap();
+    while last_row(&lab, &id) < n {
+        lab.tick_unheard().unwrap();
+        let bytes = std::fs::metadata(&wal).unwrap().len();
+        assert!(bytes < 2 * MOST_WAL_BYTES, "{bytes}");
+    }
+    held(&lab.watch).last_housekeeping = Instant::now().checked_sub(HOUSEKEEPING);
+    lab.tick_unheard().unwrap();
+    assert_eq!(std::fs::metadata(&wal).unwrap().len(), 0);
+}
+
+#[test]
+fn an_index_made_anew_shows_the_same_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    std::fs::write(dir.supervisor_path(), started()).unwrap();
+    std::fs::write(dir.metrics_path(), rows(1, 500)).unwrap();
+    let lab = open(&data).unwrap();
+    assert!(matches!(reindex(&data), Err(RunError::LabRunning { .. })));
+    let long_ago = Instant::now().checked_sub(LOST_AFTER).unwrap();
+    held(&lab.watch).pulses.insert(id.clone(), Pulse { heard: long_ago, health: Health::Fresh });
+    lab.tick().unwrap();
+    let read = |lab: &Lab| (lab.run(&id).unwrap().run, lab.metrics_tail(&id, &[], 999).unwrap());
+    let before = read(&lab);
+    assert_eq!((before.0.status.state(), before.1.len()), (RunState::Lost, 500));
+    drop(lab);
+    std::fs::create_dir(folder.path().join("runs/r-0a0a0a")).unwrap();
+    assert_eq!(reindex(&data).unwrap(), Reindexed { n_runs: 1, left_out: Vec::new() });
+    assert_eq!(read(&open(&data).unwrap()), before);
+}
+
+#[test]
+fn an_ended_run_that_is_started_again_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let exited =
+        "{\"attempt\":1,\"t\":2.0,\"type\":\"exited\",\"code\":1,\"signal\":null,\"log\":[]}\n";
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (dir, id) = make_run(&data);
+        std::fs::write(dir.supervisor_path(), format!("{}{exited}", started())).unwrap();
+        ids.push((dir, id));
+    }
+    let lab = open(&data).unwrap();
+    let (dir, id) = &ids[1];
+    assert_eq!(lab.run(id).unwrap().run.status.state(), RunState::Failed);
+    let again = started().replace("\"attempt\":1", "\"attempt\":2");
+    std::fs::write(dir.supervisor_path(), format!("{}{exited}{again}", started())).unwrap();
+    held(&lab.watch).last_discovery = None;
+    lab.tick().unwrap();
+    assert_eq!(lab.run(id).unwrap().run.status.state(), RunState::Starting);
 }

@@ -4,6 +4,7 @@ use cartridge_store::DataDir;
 
 use super::*;
 use crate::launch::Launcher;
+use crate::queue::Limits;
 
 fn lab(folder: &tempfile::TempDir) -> Lab {
     let launcher = Launcher {
@@ -11,7 +12,7 @@ fn lab(folder: &tempfile::TempDir) -> Lab {
         version: "0.0.0".to_owned(),
         stop_grace: std::time::Duration::ZERO,
     };
-    Lab::open(DataDir::open(folder.path()).unwrap(), launcher).unwrap()
+    Lab::open(DataDir::open(folder.path()).unwrap(), launcher, Limits::of_machine()).unwrap()
 }
 
 /// Plays the game to its end with the first legal action each time.

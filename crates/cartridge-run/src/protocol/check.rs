@@ -195,6 +195,8 @@ fn start(options: &Options, dir: &RunDir, socket: &Path) -> Result<Child> {
         config: json!({ "seeds": { "seed_base": 0 } }),
         created_at: unix_now(),
         cartridge_version: String::new(),
+        parent: None,
+        restart: None,
         command: Some(options.command.clone()),
         cwd: None,
         limits: Default::default(),

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use cartridge_store::RestoredFrom;
 use serde_json::Map;
 
 use super::{
@@ -198,13 +199,21 @@ pub(super) struct Config {
     seed: Option<Whole>,
     total_timesteps: Option<Whole>,
     capabilities: Option<Vec<String>>,
+    restored: Option<Restored>,
     #[serde(default)]
     args: Value,
 }
 
+#[derive(Deserialize)]
+struct Restored {
+    path: String,
+    step: Whole,
+}
+
 impl Config {
     pub(super) fn read(text: &str) -> Read {
-        let Self { algo, env_id, seed, total_timesteps, capabilities, mut args } = parse(text)?;
+        let Self { algo, env_id, seed, total_timesteps, capabilities, restored, mut args } =
+            parse(text)?;
         let nonfinite = mend(&mut args);
         let total = || {
             let keys = ["total_timesteps", "n_timesteps", "total-timesteps"];
@@ -217,6 +226,10 @@ impl Config {
                 seed: whole(seed),
                 total_timesteps: whole(total_timesteps).or_else(total),
                 capabilities,
+                restored: restored.map(|Restored { path, step: Whole(step) }| RestoredFrom {
+                    path: path.trim_end_matches('/').to_owned(),
+                    step,
+                }),
                 args,
             }),
             nonfinite,

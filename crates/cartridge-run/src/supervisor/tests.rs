@@ -53,8 +53,8 @@ fn the_use_of_a_group_is_that_of_all_its_members() {
         assert!(Instant::now() < deadline, "the group has three members");
         thread::sleep(Duration::from_millis(5));
     }
-    let (_, rss) = Usage::new(child.id()).sample();
-    assert!(rss.unwrap() > read_usage(child.id()).unwrap().1);
+    let sample = Usage::new(child.id(), None).sample();
+    assert!(sample.rss_bytes.unwrap() > read_usage(child.id()).unwrap().1);
     Force::new(child.id(), Duration::ZERO).end_group();
     child.wait().unwrap();
 }

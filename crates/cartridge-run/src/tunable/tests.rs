@@ -1,4 +1,3 @@
-use super::*;
 use crate::config::Draft;
 
 #[track_caller]

@@ -10,7 +10,7 @@ use cartridge_run::config::{ConfigError, Draft};
 use cartridge_run::lab::{self, RunView};
 use cartridge_run::opponent::Opponent;
 use cartridge_run::store::index::Cursor;
-use cartridge_run::store::{self, RunId, RunState as Stored};
+use cartridge_run::store::{self, Restart, RunId, RunState as Stored};
 use cartridge_run::{Algorithm, RunError, steer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +20,7 @@ use utoipa_axum::routes;
 
 use crate::AppState;
 use crate::error::{ApiError, Problem};
-use crate::extract::{Body, Path, Query};
+use crate::extract::{Body, Path, Query, RequestKey};
 use crate::time::rfc3339;
 
 /// A run: a training or an evaluation.
@@ -116,8 +116,34 @@ pub struct Run {
     /// Why it failed or was lost.
     #[schema(required)]
     pub failure: Option<Failure>,
+    /// Which start of its trainer is the newest; 0 before the first.
+    pub attempt: u32,
+    /// The checkpoint of another run that it began from.
+    #[schema(required)]
+    pub parent: Option<Parent>,
+    /// The runs that began from a checkpoint of it.
+    pub children: Vec<String>,
+    /// Whether it was put away.
+    pub archived: bool,
+    /// Whether it is to be kept.
+    pub pinned: bool,
+    /// Checkpoints of it that are to be kept.
+    pub pinned_checkpoints: Vec<String>,
+    /// Settings that were changed while it trained, and what they are now.
+    pub tuned: BTreeMap<String, f64>,
     /// What can be asked of it now.
     pub capabilities: Vec<Capability>,
+}
+
+/// Where a fork began.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Parent {
+    /// The run that it was forked from.
+    pub run_id: String,
+    /// The checkpoint.
+    pub checkpoint: String,
+    /// Environment steps of the checkpoint.
+    pub step: u64,
 }
 
 /// What sort of run it is.
@@ -247,15 +273,22 @@ pub enum Capability {
     Checkpoint,
     /// Change a setting.
     Tune,
+    /// Begin a run from a checkpoint of it.
+    Fork,
+    /// Move it to the trash.
+    Delete,
 }
 
-/// What can be asked of a training in `state`.
 impl Capability {
-    /// Whether a foreign trainer can do it.
-    fn is_offered(self, status: &store::RunStatus) -> bool {
+    /// Whether a foreign trainer can do it in `state`.
+    fn is_offered(self, state: Stored, status: &store::RunStatus) -> bool {
         use store::Command;
         let command = match self {
-            Self::Stop | Self::Terminate => return true,
+            Self::Stop | Self::Terminate | Self::Delete => return true,
+            // Its checkpoints are its own.
+            Self::Fork => return false,
+            // A new start needs no word of it.
+            Self::Resume if !state.is_active() => return true,
             Self::Pause => Command::Pause,
             Self::Resume => Command::Resume,
             Self::Checkpoint => Command::Checkpoint,
@@ -265,15 +298,21 @@ impl Capability {
     }
 }
 
-fn capabilities(state: Stored) -> Vec<Capability> {
-    use Capability::{Checkpoint, Pause, Resume, Stop, Terminate, Tune};
-    match state {
+/// What can be asked of a training in `state`.
+fn capabilities(state: Stored, has_checkpoint: bool) -> Vec<Capability> {
+    use Capability::{Checkpoint, Delete, Fork, Pause, Resume, Stop, Terminate, Tune};
+    let mut now = match state {
         Stored::Queued | Stored::Starting => vec![Stop, Terminate],
         Stored::Running => vec![Stop, Pause, Terminate, Checkpoint, Tune],
         Stored::Paused => vec![Stop, Resume, Terminate, Checkpoint, Tune],
         Stored::Stopping => vec![Terminate],
-        Stored::Succeeded | Stored::Failed | Stored::Terminated | Stored::Lost => Vec::new(),
+        Stored::Failed | Stored::Terminated | Stored::Lost => vec![Resume, Delete],
+        Stored::Succeeded => vec![Delete],
+    };
+    if has_checkpoint {
+        now.push(Fork);
     }
+    now
 }
 
 /// How well a policy did over some episodes.
@@ -347,8 +386,15 @@ pub struct Failure {
 
 impl From<RunView> for Run {
     fn from(view: RunView) -> Self {
-        let RunView { run: store::index::IndexedRun { manifest, status }, health, heartbeat_age } =
-            view;
+        let RunView {
+            run: store::index::IndexedRun { manifest, status },
+            health,
+            heartbeat_age,
+            is_archived,
+            is_pinned,
+            pinned_checkpoints,
+            children,
+        } = view;
         let state = status.state();
         // A foreign trainer may have said how much it will do.
         let said = status.trainer.as_ref();
@@ -448,14 +494,26 @@ impl From<RunView> for Run {
             failure: status.failure().map(|store::Failure { message, exit_code, signal, log }| {
                 Failure { message, exit_code, signal, log }
             }),
+            attempt: status.last_attempt(),
+            parent: manifest.parent.map(|parent| Parent {
+                run_id: parent.run.to_string(),
+                checkpoint: parent.checkpoint,
+                step: parent.step,
+            }),
+            children: children.iter().map(ToString::to_string).collect(),
+            archived: is_archived,
+            pinned: is_pinned,
+            pinned_checkpoints: pinned_checkpoints.into_iter().collect(),
             capabilities: match manifest.kind {
-                store::RunKind::Train => capabilities(state),
+                store::RunKind::Train => capabilities(state, status.checkpoint_step.is_some()),
                 store::RunKind::External => {
-                    let all = capabilities(state).into_iter();
-                    all.filter(|capability| capability.is_offered(&status)).collect()
+                    let all = capabilities(state, false).into_iter();
+                    all.filter(|capability| capability.is_offered(state, &status)).collect()
                 }
+                store::RunKind::Eval if !state.is_active() => vec![Capability::Delete],
                 store::RunKind::Eval | store::RunKind::Human => Vec::new(),
             },
+            tuned: status.tuned,
         }
     }
 }
@@ -497,6 +555,10 @@ struct PageQuery {
     limit: usize,
     /// Where the page begins: `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Whether those that were put away are wanted, and not the others.
+    #[serde(default)]
+    #[param(required = false)]
+    archived: bool,
     /// Only of these kinds, separated by commas; without it, all but the games of people.
     #[param(example = "train,eval")]
     kind: Option<String>,
@@ -557,7 +619,14 @@ pub struct NewRun {
     /// The number that decides the whole run.
     #[schema(default = 42)]
     pub seed: Option<u64>,
+    /// How often it is started again from its last checkpoint when it fails or is lost.
+    #[serde(default)]
+    #[schema(maximum = 1000, default = 0)]
+    pub restarts: u32,
 }
+
+/// Seconds before a run that failed is started again for the first time.
+const BACKOFF_S: f64 = 5.0;
 
 fn default_algorithm() -> String {
     Algorithm::Ppo.id().to_owned()
@@ -590,7 +659,9 @@ async fn list_runs(
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let filter = query.filter()?;
     // One more than asked for tells whether there is a next page.
-    let mut views = state.ask(move |lab| lab.find_runs(&filter, limit + 1, after.as_ref())).await?;
+    let mut views = state
+        .ask(move |lab| lab.find_runs(&filter, limit + 1, after.as_ref(), query.archived))
+        .await?;
     let more = views.len() > limit;
     views.truncate(limit);
     let next_cursor = views.last().filter(|_| more).map(|RunView { run, .. }| {
@@ -612,6 +683,7 @@ fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
     post,
     path = "/api/runs",
     tag = "runs",
+    params(("idempotency-key" = Option<String>, Header, description = "A request with a key that was used before gives the run that it made")),
     request_body = NewRun,
     responses(
         (status = 201, body = CreatedRun),
@@ -622,6 +694,7 @@ fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
 )]
 async fn start_run(
     State(state): State<AppState>,
+    request: RequestKey,
     Body(new): Body<NewRun>,
 ) -> Result<(StatusCode, Json<CreatedRun>), ApiError> {
     let (_, notice) = registry::present_id(&new.env_id);
@@ -637,7 +710,9 @@ async fn start_run(
                     draft.set(key, value)?;
                 }
             }
-            lab.start_run(&draft.finish()?)
+            let max = new.restarts.min(1000);
+            let restart = (max > 0).then_some(Restart { max, backoff_s: BACKOFF_S });
+            lab.start_run(&draft.finish()?, restart, request.by())
         })
         .await
         .map_err(at_field)?;
@@ -652,6 +727,7 @@ fn at_field(error: ApiError) -> ApiError {
         ConfigError::Registry(_) => "/env_id",
         ConfigError::BadValue { key, .. }
         | ConfigError::NotTunable { key, .. }
+        | ConfigError::NotForkable { key, .. }
         | ConfigError::UnknownKey { key, .. } => match key.as_str() {
             "trainer.learning_rate" => "/learning_rate",
             "trainer.total_timesteps" => "/total_timesteps",

@@ -84,17 +84,6 @@ fn default_tail() -> usize {
     100
 }
 
-/// The newest episodes of a run.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct EpisodeTail {
-    /// The run.
-    pub run_id: String,
-    /// Episodes that have ended in all.
-    pub total: u64,
-    /// The episodes, oldest first.
-    pub episodes: Vec<Episode>,
-}
-
 /// An episode that has ended.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Episode {
@@ -106,10 +95,29 @@ pub struct Episode {
     pub length: u32,
     /// Environment steps of the run at its end.
     pub timestep: u64,
-    /// The number that was given to `reset`.
-    pub seed: u64,
+    /// The number that was given to `reset`, where it is known.
+    #[schema(required)]
+    pub seed: Option<u64>,
     /// Whether the task itself ended; otherwise the episode was cut short.
     pub terminated: bool,
+    /// Whether its time ended. This and what follows are in lists of recorded episodes only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+    /// When it ended, in Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<f64>,
+    /// The environment that played it, of those side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane: Option<u32>,
+    /// Which start of the trainer played it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// Steps of the newest checkpoint when it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_step: Option<u64>,
+    /// What a foreign trainer calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episode_id: Option<String>,
 }
 
 /// Columns as rows.
@@ -120,8 +128,14 @@ pub fn episode_rows(columns: &store::Episodes) -> Vec<Episode> {
             reward: columns.reward[idx],
             length: columns.length[idx],
             timestep: columns.timestep[idx],
-            seed: columns.seed[idx],
+            seed: Some(columns.seed[idx]),
             terminated: columns.terminated[idx],
+            truncated: None,
+            timestamp: None,
+            lane: None,
+            attempt: None,
+            checkpoint_step: None,
+            episode_id: None,
         })
         .collect()
 }
@@ -258,31 +272,6 @@ async fn show_metrics(
     Ok(Json(Metrics { run_id, last_row, series }).into_response())
 }
 
-/// Show the newest episodes of a run.
-#[utoipa::path(
-    get,
-    path = "/api/runs/{id}/episodes",
-    tag = "runs",
-    params(("id" = String, Path, description = "Name of the run"), TailQuery),
-    responses(
-        (status = 200, body = EpisodeTail),
-        (status = 400, body = Problem),
-        (status = 401, body = Problem),
-        (status = 404, body = Problem),
-    ),
-)]
-async fn list_episodes(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    Query(query): Query<TailQuery>,
-) -> Result<Json<EpisodeTail>, ApiError> {
-    let id = parse_id(&id)?;
-    let run_id = id.to_string();
-    let columns = state.ask(move |lab| lab.episodes(&id, query.tail.clamp(1, 10_000))).await?;
-    let total = columns.episode.last().copied().unwrap_or(0);
-    Ok(Json(EpisodeTail { run_id, total, episodes: episode_rows(&columns) }))
-}
-
 /// How many events.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -390,7 +379,6 @@ async fn preview_run(
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(show_metrics))
-        .routes(routes!(list_episodes))
         .routes(routes!(list_events))
         .routes(routes!(show_log))
         .routes(routes!(preview_run))

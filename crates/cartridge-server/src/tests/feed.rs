@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use cartridge_run::lab::FeedPage;
-use cartridge_run::store::{Manifest, RunDir, RunKind};
+use cartridge_run::store::{Manifest, RunDir};
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
@@ -23,20 +23,13 @@ impl TestLab {
         let data = DataDir::open(folder.path()).unwrap();
         let config = json!({ "env": {}, "algo": "ppo", "trainer": { "total_timesteps": 1000 } });
         let runs = [(); N].map(|()| {
-            let (dir, manifest) = RunDir::create(&data, |id| Manifest {
-                format: Manifest::FORMAT,
-                id,
-                kind: RunKind::Train,
-                name: "a run".to_owned(),
-                env_id: "CartPole-v1".to_owned(),
-                config: config.clone(),
-                created_at: 1.0,
-                cartridge_version: "0.0.0".to_owned(),
-                command: None,
-                cwd: None,
-                limits: Default::default(),
-            })
-            .unwrap();
+            let manifest = |id| -> Manifest {
+                let manifest = json!({ "format": 1, "id": id, "kind": "train", "name": "a run",
+                    "env_id": "CartPole-v1", "config": config, "created_at": 1.0,
+                    "cartridge_version": "0.0.0" });
+                serde_json::from_value(manifest).unwrap()
+            };
+            let (dir, manifest) = RunDir::create(&data, manifest).unwrap();
             append(&dir.supervisor_path(), started());
             (dir, manifest.id.to_string())
         });

@@ -93,6 +93,8 @@ pub struct EpisodeReader {
     folder: PathBuf,
     events_path: PathBuf,
     events_end: u64,
+    /// How long each file was at the last look: what has not grown is not read again.
+    seen: Vec<u64>,
     entries: Vec<Entry>,
     damage: Vec<Damage>,
     /// Attempts that went on from a checkpoint, and the last episode that belongs to it.
@@ -110,6 +112,7 @@ impl EpisodeReader {
             folder: dir.episodes_path(),
             events_path: dir.events_path(),
             events_end: 0,
+            seen: Vec::new(),
             entries: Vec::new(),
             damage: Vec::new(),
             restored: BTreeMap::new(),
@@ -123,10 +126,16 @@ impl EpisodeReader {
 
     /// Sees what was written since.
     pub fn refresh(&mut self) -> Result<()> {
+        let seen = self.lengths()?;
+        if seen == self.seen {
+            return Ok(());
+        }
         let Found { entries, damage, .. } = find(&self.folder)?;
         let (restored, events_end) = restored_since(&self.events_path, self.events_end)?;
         self.events_end = events_end;
         self.damage = damage;
+        // Lengths of before the files were read: what grew in the meantime is seen the next time.
+        self.seen = seen;
         if entries == self.entries && restored.is_empty() {
             return Ok(());
         }
@@ -296,6 +305,16 @@ impl EpisodeReader {
         damage.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
         damage.dedup();
         Ok(damage)
+    }
+
+    fn lengths(&self) -> Result<Vec<u64>> {
+        let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let mut lengths = vec![length(&self.events_path), length(&self.folder.join("index"))];
+        for segment in segments(&self.folder)? {
+            lengths.push(u64::from(segment));
+            lengths.push(length(&self.folder.join(segment_name(segment))));
+        }
+        Ok(lengths)
     }
 
     fn heads_by_number(

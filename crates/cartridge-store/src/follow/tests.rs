@@ -153,13 +153,22 @@ fn the_latest_episodes_come_from_the_end() {
 }
 
 #[test]
-fn the_newest_rows_are_those_that_count() {
+fn rows_that_were_written_anew_are_shown_once() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::new(folder.path());
-    assert_eq!(latest_rows(&dir, 9).unwrap(), []);
-    let content: String = [1, 2, 3, 2, 3, 4].map(|row| metric_line(row, 2)).concat();
+    // It got to row 4, was started again from row 2, and got to row 5.
+    let row = |attempt: u32, row: u64| {
+        let mut line: MetricLine = serde_json::from_str(&metric_line(row, 2)).unwrap();
+        line.attempt = attempt;
+        serde_json::to_string(&line).unwrap() + "\n"
+    };
+    let content: String =
+        (1..=4).map(|n| row(1, n)).chain((3..=5).map(|n| row(2, n))).chain([row(1, 5)]).collect();
     fs::write(dir.metrics_path(), content).unwrap();
-    let rows =
-        |n| -> Vec<u64> { latest_rows(&dir, n).unwrap().iter().map(|line| line.row).collect() };
-    assert_eq!((rows(9), rows(2)), (vec![1, 2, 3, 4], vec![3, 4]));
+    let rows = metrics_in(&dir, (0, u64::MAX)).unwrap();
+    let rows: Vec<(u32, u64)> = rows.iter().map(|line| (line.attempt, line.row)).collect();
+    assert_eq!(rows, [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)]);
+    assert_eq!(latest_episodes(&dir, 99).unwrap().episode, (1..=10).collect::<Vec<_>>());
+    let latest: Vec<u64> = latest_rows(&dir, 3).unwrap().iter().map(|line| line.row).collect();
+    assert_eq!(latest, [3, 4, 5]);
 }

@@ -35,6 +35,8 @@ impl Fixture {
             config: json!({}),
             created_at,
             cartridge_version: "0.0.0".to_owned(),
+            parent: None,
+            restart: None,
             command: None,
             cwd: None,
             limits: Default::default(),

@@ -13,6 +13,8 @@ pub(crate) fn manifest(id: RunId) -> Manifest {
         config: json!({ "trainer": { "total_timesteps": 1000 } }),
         created_at: 1_700_000_000.125,
         cartridge_version: "0.0.0".to_owned(),
+        parent: None,
+        restart: None,
         command: None,
         cwd: None,
         limits: Default::default(),

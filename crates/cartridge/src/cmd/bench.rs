@@ -1,5 +1,9 @@
 //! `cartridge bench`: how fast the engine is on this machine.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
 use cartridge_run::throughput::{Phases, Plan, Rate, Throughput, measure};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -17,6 +21,19 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Throughput(ThroughputArgs),
+    Flood(FloodArgs),
+}
+
+/// Be a trainer that writes metrics and steps, five to two (used by benches/ingest.sh)
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+struct FloodArgs {
+    /// How long
+    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = parse_seconds)]
+    seconds: f64,
+    /// Metric points a second, with two steps for every five; as many as possible if not given
+    #[arg(long, value_name = "N", value_parser = parse_rate)]
+    rate: Option<f64>,
 }
 
 /// Step environments for a while and count
@@ -77,9 +94,58 @@ struct Report<'a> {
     config: &'a Plan,
 }
 
+/// Writes lines of the protocol until the time is over.
+fn flood(args: &FloodArgs) -> anyhow::Result<Exit> {
+    const STEPS_PER_EPISODE: u64 = 500;
+    let mut out = std::io::stdout().lock();
+    let mut text = String::new();
+    let started = Instant::now();
+    let (mut n_rounds, mut n_steps) = (0_u64, 0_u64);
+    loop {
+        let seconds = started.elapsed().as_secs_f64();
+        if seconds >= args.seconds {
+            break;
+        }
+        let due = args.rate.map_or(n_rounds + 100, |rate| (seconds * rate / 5.0) as u64);
+        text.clear();
+        while n_rounds < due {
+            n_rounds += 1;
+            for name in 0..5 {
+                let value = (n_rounds * 7 + name) as f64 * 1e-3;
+                _ = writeln!(
+                    text,
+                    r#"{{"type":"metric","name":"flood/{name}","value":{value},"step":{n_rounds},"t":{seconds}}}"#
+                );
+            }
+            for _ in 0..2 {
+                n_steps += 1;
+                let (episode, step) = (n_steps / STEPS_PER_EPISODE, n_steps % STEPS_PER_EPISODE);
+                let (action, obs) = (n_steps % 4, n_steps as f64 * 0.01);
+                _ = writeln!(
+                    text,
+                    r#"{{"type":"step","episode_id":"{episode}","step":{step},"action":{action},"reward":1.0,"terminated":false,"truncated":false,"obs":[{obs},0.5,-0.25,0.125],"t":{seconds}}}"#
+                );
+                if step == STEPS_PER_EPISODE - 1 {
+                    _ = writeln!(
+                        text,
+                        r#"{{"type":"episode","episode_id":"{episode}","steps":{STEPS_PER_EPISODE},"return":500.0,"terminated":false,"truncated":true}}"#
+                    );
+                }
+            }
+        }
+        out.write_all(text.as_bytes())?;
+        if args.rate.is_some() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    writeln!(out, r#"{{"type":"done","step":{n_steps}}}"#)?;
+    Ok(Exit::Ok)
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.what {
         What::Throughput(args) => throughput(args),
+        What::Flood(args) => flood(args),
     }
 }
 

@@ -1,10 +1,13 @@
 //! `cartridge stop`, `pause`, `resume`, `terminate`, `checkpoint`, `tune`: what can be asked of a
 //! run, with or without a lab.
 
-use cartridge_run::store::{Command, DataDir, RunId, RunState};
-use cartridge_run::{RunError, steer};
+use std::time::Duration;
 
-use super::{DataArgs, say, say_json, user};
+use cartridge_run::RunError;
+use cartridge_run::steer::{self, By};
+use cartridge_run::store::{Command, DataDir, RunId, RunState};
+
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, say, say_json, user};
 use crate::exit::Exit;
 
 /// Which run, and how to answer: the same for everything that can be asked.
@@ -50,6 +53,26 @@ pub(crate) fn run(args: &Args, command: Command) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// `cartridge resume`: after a pause, or in a new attempt from the last checkpoint.
+pub(crate) fn resume(args: &Args) -> anyhow::Result<Exit> {
+    let data = args.data.open_existing()?;
+    let id = args.run.parse().map_err(RunError::from)?;
+    let (manifest, status) = steer::look(&data, &id)?;
+    let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
+    steer::resume(&data, &launcher, &manifest, &status, By::new(&user()))?;
+    let attempt = status.last_attempt();
+    let is_new = !status.state().is_active();
+    if args.json {
+        let attempt = attempt + u32::from(is_new);
+        say_json(&serde_json::json!({ "run_id": args.run, "attempt": attempt }));
+    } else if is_new {
+        say(&format!("{} goes on from its last checkpoint, in attempt {}", args.run, attempt + 1));
+    } else {
+        say(&format!("{} goes on", args.run));
+    }
+    Ok(Exit::Ok)
+}
+
 pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
     let value = |text: &str| text.trim().replace('_', "").parse::<f64>().ok();
     let setting = args.setting.split_once('=');
@@ -65,6 +88,6 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
 /// Asks the run, and returns how it stands then.
 pub(crate) fn ask(data: &DataDir, id: &RunId, command: Command) -> anyhow::Result<RunState> {
     let (manifest, status) = steer::look(data, id)?;
-    steer::ask(data, &manifest, &status, command, &user())?;
+    steer::ask(data, &manifest, &status, command, By::new(&user()))?;
     Ok(steer::look(data, id)?.1.state())
 }

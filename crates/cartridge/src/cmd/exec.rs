@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::launch::External;
+use cartridge_run::steer::{self, By};
 use cartridge_run::store::Limits;
 use serde_json::json;
 
 use super::train::{Watcher, count_interrupts, follow};
-use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, say, say_json};
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, say, say_json, user};
 use crate::exit::Exit;
 
 /// Run any trainer as a run of the lab
@@ -69,7 +70,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         limits: Limits { max_seconds: args.max_seconds, max_steps: args.max_steps },
     };
     let launcher = launcher(Duration::from_secs(args.stop_grace))?;
-    let (dir, manifest) = launcher.launch_external(&data, external)?;
+    let manifest = steer::create_external(&data, &launcher, external, By::new(&user()))?;
+    let dir = data.run(&manifest.id);
+    launcher.start(&data, &manifest.id, 1)?;
     if args.detach {
         if args.json {
             say_json(&json!({ "run_id": manifest.id }));
@@ -79,5 +82,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     note(&format!("{}: {}", manifest.id, manifest.name));
-    follow(&data, &manifest, Watcher::new(args.json, None, dir), &interrupts)
+    follow(&data, &launcher, &manifest, Watcher::new(args.json, None, dir), &interrupts)
 }

@@ -17,6 +17,9 @@ pub(crate) struct Args {
     /// Name of the run
     #[arg(long)]
     run: RunId,
+    /// Which start of the trainer this is
+    #[arg(long)]
+    attempt: u32,
     /// Seconds that the trainer may take to save and end when it is asked to stop
     #[arg(long)]
     stop_grace: u64,
@@ -27,6 +30,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // fails only where this process leads a group already, which serves as well.
     _ = rustix::process::setsid();
     let stop_grace = Duration::from_secs(args.stop_grace);
-    supervisor::supervise(&args.data.open_existing()?, &args.run, &this_program()?, stop_grace)?;
+    let data = args.data.open_existing()?;
+    supervisor::supervise(&data, &args.run, args.attempt, &this_program()?, stop_grace)?;
     Ok(Exit::Ok)
 }

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use cartridge_run::config::Draft;
+use cartridge_run::launch::Launcher;
+use cartridge_run::steer::{self, By};
 use cartridge_run::store::{
-    Command, DataDir, Follower, Manifest, News, RunDir, RunId, RunState, RunStatus, jsonl,
+    Command, DataDir, Follower, Manifest, News, Restart, RunDir, RunId, RunState, RunStatus, jsonl,
 };
 use cartridge_run::supervisor::HEARTBEAT;
 use cartridge_run::{RunConfig, RunError};
@@ -17,7 +19,7 @@ use serde::Serialize;
 use serde_json::json;
 use signal_hook::consts::SIGINT;
 
-use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, say, say_json};
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, say, say_json, user};
 use crate::cmd::control::ask;
 use crate::exit::Exit;
 
@@ -44,6 +46,12 @@ pub(crate) struct Args {
     /// option of the environment; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Start the run again from its last checkpoint when it fails, at most so often
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    restarts: u32,
+    /// Seconds before it is started again for the first time; twice as long before every further
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    restart_backoff: f64,
     /// Start the run and return at once
     #[arg(long)]
     detach: bool,
@@ -72,8 +80,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let config = config(args).map_err(RunError::from)?;
     let data = args.data.open()?;
     let interrupts = count_interrupts()?;
-    let (dir, manifest) =
-        launcher(Duration::from_secs(STOP_GRACE_SECONDS))?.launch(&data, &config)?;
+    let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
+    let restart = (args.restarts > 0)
+        .then_some(Restart { max: args.restarts, backoff_s: args.restart_backoff });
+    let manifest = steer::create(&data, &launcher, &config, restart, By::new(&user()))?;
+    let dir = data.run(&manifest.id);
+    launcher.start(&data, &manifest.id, 1)?;
     if args.detach {
         if args.json {
             say_json(&json!({ "run_id": manifest.id }));
@@ -84,7 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     note(&format!("{}: {}", manifest.id, manifest.name));
     let watcher = Watcher::new(args.json, Some(config.trainer.total_timesteps), dir);
-    follow(&data, &manifest, watcher, &interrupts)
+    follow(&data, &launcher, &manifest, watcher, &interrupts)
 }
 
 /// Counts how often Ctrl-C is pressed.
@@ -102,6 +114,7 @@ pub(crate) fn count_interrupts() -> anyhow::Result<Arc<AtomicUsize>> {
 /// Shows a run until it has ended, or until the second Ctrl-C.
 pub(crate) fn follow(
     data: &DataDir,
+    launcher: &Launcher,
     manifest: &Manifest,
     mut watcher: Watcher,
     interrupts: &AtomicUsize,
@@ -109,10 +122,19 @@ pub(crate) fn follow(
     let mut is_stopping = false;
     loop {
         let news = watcher.look()?;
-        if watcher.follower.status.state().is_final() {
+        let is_silent = watcher.silence() > 2 * HEARTBEAT;
+        let state = watcher.follower.status.state();
+        if let Some(wait) = watcher.restart_wait(manifest, is_silent) {
+            watcher.bar.suspend(|| {
+                note(&format!("{} failed; it is started again in {wait:.0?}", manifest.id));
+            });
+            watcher.start_again(data, launcher, manifest, wait, interrupts)?;
+            continue;
+        }
+        if state.is_final() {
             break;
         }
-        if watcher.silence() > 2 * HEARTBEAT {
+        if is_silent {
             anyhow::bail!(
                 "the supervisor of {} fell silent; see {}",
                 manifest.id,
@@ -147,6 +169,11 @@ pub(crate) fn follow(
         }
     }
     watcher.finish(&manifest.id)
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+    seconds.ok_or_else(|| "write seconds between 0 and 86400".to_owned())
 }
 
 fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
@@ -236,6 +263,52 @@ impl Watcher {
 
     fn silence(&self) -> Duration {
         self.last_heard.elapsed()
+    }
+
+    /// How long to wait before the run is started again, if it should be.
+    fn restart_wait(&self, manifest: &Manifest, is_silent: bool) -> Option<Duration> {
+        let status = &self.follower.status;
+        let is_lost = is_silent && !self.dir.is_supervised();
+        if status.state() != RunState::Failed && !is_lost {
+            return None;
+        }
+        let seconds = manifest.restart.as_ref()?.wait_s(status.last_attempt())?;
+        Some(Duration::from_secs_f64(seconds))
+    }
+
+    /// Waits and starts the run again, unless a lab has done so first.
+    fn start_again(
+        &mut self,
+        data: &DataDir,
+        launcher: &Launcher,
+        manifest: &Manifest,
+        wait: Duration,
+        interrupts: &AtomicUsize,
+    ) -> anyhow::Result<()> {
+        let attempt = self.follower.status.last_attempt();
+        let due = Instant::now() + wait;
+        while Instant::now() < due && interrupts.load(Ordering::Relaxed) == 0 {
+            thread::sleep(Duration::from_millis(100));
+            self.look()?;
+            if self.follower.status.last_attempt() > attempt {
+                return Ok(());
+            }
+        }
+        let (_, status) = steer::look(data, &manifest.id)?;
+        if status.last_attempt() == attempt {
+            match steer::resume(data, launcher, manifest, &status, By::new(&user())) {
+                // Somebody else was faster.
+                Ok(()) | Err(RunError::NotNow { .. } | RunError::Ended { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.last_heard = Instant::now();
+        // It says so within moments, or is given up as silent.
+        while self.follower.status.last_attempt() == attempt && self.silence() < 2 * HEARTBEAT {
+            thread::sleep(Duration::from_millis(20));
+            self.look()?;
+        }
+        Ok(())
     }
 
     /// The result, and whether it is a good one.

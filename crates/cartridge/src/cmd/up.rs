@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::clock::unix_now;
+use cartridge_run::config::{parse_bytes, parse_cores};
+use cartridge_run::queue::Limits;
 use cartridge_run::{Lab, secret};
 use cartridge_server::AppState;
 use cartridge_server::auth::Auth;
@@ -42,6 +44,15 @@ pub(crate) struct Args {
     /// Seconds that a trainer may take to save and end when it is stopped, before it is killed
     #[arg(long, value_name = "SECONDS", default_value_t = STOP_GRACE_SECONDS)]
     stop_grace: u64,
+    /// Runs that train at once, at most; further ones wait in a queue [default: CPU cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_runs: Option<u32>,
+    /// CPU cores of all runs together, such as 4 or 1500m [default: all]
+    #[arg(long, value_name = "CORES", value_parser = cores)]
+    max_cpu: Option<f64>,
+    /// Memory of all runs together, such as 8Gi [default: all]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    max_memory: Option<u64>,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -77,7 +88,8 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     // The lab comes before the port: a second start on the same data should hear of the first,
     // and not of a port that some program has.
-    let lab = Arc::new(Lab::open(data.clone(), launcher(Duration::from_secs(args.stop_grace))?)?);
+    let launcher = launcher(Duration::from_secs(args.stop_grace))?;
+    let lab = Arc::new(Lab::open(data.clone(), launcher, limits(args))?);
     let listener = listen(SocketAddr::new(args.bind, args.port)).await?;
     let token = match args.token.as_deref().map(str::trim).filter(|token| !token.is_empty()) {
         Some(token) => token.to_owned(),
@@ -115,6 +127,27 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     _ = tokio::time::timeout(Duration::from_secs(3), server).await;
     _ = ticker.join();
     Ok(Exit::Ok)
+}
+
+fn limits(args: &Args) -> Limits {
+    let machine = Limits::of_machine();
+    Limits {
+        runs: args.max_runs.map_or(machine.runs, |runs| runs as usize),
+        // Whoever allows more runs than there are cores means it.
+        cpu: args.max_cpu.unwrap_or_else(|| machine.cpu.max(f64::from(args.max_runs.unwrap_or(0)))),
+        memory: args.max_memory.unwrap_or(machine.memory),
+        ..machine
+    }
+}
+
+fn cores(text: &str) -> Result<f64, String> {
+    let cores = parse_cores(text).filter(|cores| *cores > 0.0);
+    cores.ok_or_else(|| "write cores as 4 or 1500m".to_owned())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let bytes = parse_bytes(text).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "write memory as 8Gi, 512Mi or a number of bytes".to_owned())
 }
 
 /// Complains about a token that cannot travel in a header, or guards nothing.

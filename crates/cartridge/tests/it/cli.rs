@@ -154,7 +154,7 @@ fn a_match_reports_score_and_elo() {
     let shown = lab.wait_for_run(id, "the lab to find the match", |run| run["id"] == id);
     assert_eq!((&shown["kind"], &shown["state"]), (&"eval".into(), &"succeeded".into()), "{shown}");
     assert_eq!(shown["match_result"]["wins"], report["wins"], "{shown}");
-    assert_eq!(shown["capabilities"], serde_json::json!([]));
+    assert_eq!(shown["capabilities"], serde_json::json!(["delete"]));
     assert_eq!(lab.get("/api/runs").1["runs"].as_array().unwrap().len(), 2);
 }
 

@@ -251,3 +251,448 @@ fn bad_control_lines_are_refused_and_reported() {
     assert_eq!(events(data, &id, "control_ack").len(), 3);
     wait_for_exit(data, &id);
 }
+
+/// The newest attempt of a run, as its supervisor numbered it, with its two processes.
+fn attempt(data: &Path, id: &str) -> Option<(u64, u64, u64)> {
+    let lines = lines(data, id, "supervisor.jsonl");
+    let started = lines.iter().rev().find(|line| line["type"] == "started")?;
+    let number = |key: &str| started[key].as_u64();
+    Some((number("attempt")?, number("supervisor_pid")?, number("trainer_pid")?))
+}
+
+#[track_caller]
+fn wait_for_attempt(data: &Path, id: &str, n: u64) -> (u64, u64) {
+    wait_for("the attempt", || {
+        attempt(data, id).filter(|found| found.0 == n).map(|found| (found.1, found.2))
+    })
+}
+
+/// Rows and episodes as readers count them: each number once, without a gap.
+#[track_caller]
+fn check_rows(data: &Path, id: &str) {
+    let mut rows: Vec<Value> = Vec::new();
+    let restored = events(data, id, "restored");
+    for row in lines(data, id, "metrics.jsonl") {
+        let is_superseded = restored.iter().any(|event| {
+            row["attempt"].as_u64() < event["attempt"].as_u64()
+                && event["row"].as_u64() < row["row"].as_u64()
+        });
+        if !is_superseded {
+            rows.push(row);
+        }
+    }
+    let numbers: Vec<u64> = rows.iter().map(|row| row["row"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    let episodes: Vec<u64> = rows
+        .iter()
+        .flat_map(|row| row["episodes"]["episode"].as_array().cloned().unwrap_or_default())
+        .map(|number| number.as_u64().unwrap())
+        .collect();
+    let first = episodes.first().copied().unwrap_or(1);
+    assert_eq!(episodes, (first..first + episodes.len() as u64).collect::<Vec<_>>());
+}
+
+/// Settings under which a run takes some seconds and saves often.
+const BUSY: [&str; 10] = [
+    "--steps",
+    "120000",
+    "--seed",
+    "3",
+    "--set",
+    "retention.checkpoint_every_steps=10000",
+    "--set",
+    "evaluation.every_steps=15000",
+    "--set",
+    "evaluation.episodes=3",
+];
+
+#[test]
+fn killed_anywhere_and_resumed_gives_the_same_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let plain = train(data, &BUSY);
+    let whole = final_weights(data, &plain);
+    let id = train(data, &BUSY);
+    // The trainer, its supervisor, and both at once, each as far as it has got by then.
+    for (n, what) in (1..).zip(["trainer", "supervisor", "both", "terminate", "stop"]) {
+        let (supervisor, trainer) = wait_for_attempt(data, &id, n);
+        wait_for("some rows of this attempt", || {
+            let rows = lines(data, &id, "metrics.jsonl");
+            let ours = rows.iter().filter(|row| row["attempt"] == n).count();
+            (ours >= 4 || !events(data, &id, "done").is_empty()).then_some(())
+        });
+        match what {
+            "trainer" => kill("-KILL", trainer),
+            "supervisor" => kill("-KILL", supervisor),
+            "both" => {
+                kill("-KILL", supervisor);
+                kill("-KILL", trainer);
+            }
+            verb => _ = ask(data, &[verb, &id]),
+        }
+        if what == "trainer" || what == "terminate" || what == "stop" {
+            wait_for_exit(data, &id);
+        }
+        wait_for("the supervisor to end", || (!is_alive(supervisor)).then_some(()));
+        assert_eq!(ask(data, &["resume", &id])["attempt"], n + 1);
+    }
+    wait_for("the end", || {
+        lines(data, &id, "supervisor.jsonl")
+            .pop()
+            .filter(|line| line["type"] == "exited" && line["attempt"] == 6)
+    });
+    assert_eq!(events(data, &id, "done").pop().unwrap()["weights_sha256"], json!(whole));
+    assert_eq!(events(data, &id, "restored").len(), 5);
+    check_rows(data, &id);
+    // The figures of both are the same, but for the time that they took.
+    let figures = |id: &str| {
+        let restored = events(data, id, "restored");
+        let rows = lines(data, id, "metrics.jsonl").into_iter().filter(move |row| {
+            !restored.iter().any(|event| {
+                row["attempt"].as_u64() < event["attempt"].as_u64()
+                    && event["row"].as_u64() < row["row"].as_u64()
+            })
+        });
+        rows.map(|mut row| {
+            row["values"].as_object_mut().unwrap().remove("time/fps");
+            (
+                row["row"].clone(),
+                row["step"].clone(),
+                row["values"].clone(),
+                row["episodes"].clone(),
+            )
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(figures(&id), figures(&plain));
+    // It is over now.
+    let output = run(data, &["resume", &id, "--data", "."]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_was_tuned_holds_after_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &BUSY);
+    wait_for_event(data, &id, "training_started");
+    ask(data, &["tune", &id, "trainer.learning_rate=0.002"]);
+    let step = wait_for_event(data, &id, "tune_applied")["step"].as_u64().unwrap();
+    let (_, trainer) = wait_for_attempt(data, &id, 1);
+    kill("-KILL", trainer);
+    wait_for_exit(data, &id);
+    ask(data, &["resume", &id]);
+    wait_for("the end", || {
+        lines(data, &id, "supervisor.jsonl")
+            .pop()
+            .filter(|line| line["type"] == "exited" && line["attempt"] == 2)
+    });
+    check_rows(data, &id);
+    for row in lines(data, &id, "metrics.jsonl") {
+        let Some(rate) = row["values"]["train/learning_rate"].as_f64() else { continue };
+        let expected = if row["step"].as_u64().unwrap() > step { 0.002 } else { 0.0003 };
+        assert_eq!(rate, expected, "{row}");
+    }
+    assert_eq!(events(data, &id, "tune_applied").len(), 1, "it is recorded once");
+}
+
+#[test]
+fn a_run_that_fails_is_started_again_by_itself_and_not_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    // By the command that watches it.
+    let args = ["train", "CartPole-v1", "--json", "--data", ".", "--restarts", "2"];
+    let mut command = crate::support::cartridge(&args);
+    let watching = command
+        .args(["--restart-backoff", "0.1"])
+        .current_dir(data)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let id = wait_for("the run", || {
+        fs::read_dir(data.join("runs")).ok()?.flatten().next()?.file_name().into_string().ok()
+    });
+    for n in 1..=3 {
+        let (_, trainer) = wait_for_attempt(data, &id, n);
+        kill("-KILL", trainer);
+    }
+    let output = watching.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(result(&output)["state"], "failed");
+
+    // By the lab.
+    let lab = LabProcess::start(data, 0);
+    let mut new = endless();
+    new["restarts"] = json!(1);
+    let id = lab.start_run(&new);
+    for n in 1..=2 {
+        let (_, trainer) = wait_for_attempt(data, &id, n);
+        kill("-KILL", trainer);
+    }
+    let failed =
+        lab.wait_for_run(&id, "the end", |run| run["attempt"] == 2 && run["state"] == "failed");
+    assert_eq!(failed["failure"]["signal"], 9);
+    // And by hand it goes on all the same.
+    assert_eq!(lab.post(&format!("/api/runs/{id}/resume"), &json!({})).0, 202);
+    lab.wait_for_run(&id, "training", |run| run["attempt"] == 3 && run["state"] == "running");
+    lab.post(&format!("/api/runs/{id}/terminate"), &json!({}));
+    lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+}
+
+#[test]
+fn of_many_who_start_a_run_again_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &[]);
+    for n in 1..=3 {
+        wait_for_attempt(data, &id, n);
+        wait_for("training", || {
+            let started = events(data, &id, "training_started");
+            started.iter().any(|event| event["attempt"] == n).then_some(())
+        });
+        ask(data, &["stop", &id]);
+        wait_for("the end of this attempt", || {
+            lines(data, &id, "supervisor.jsonl")
+                .pop()
+                .filter(|line| line["type"] == "exited" && line["attempt"] == n)
+        });
+        // At once, by several.
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| run(data, &["resume", &id, "--data", "."]));
+            }
+        });
+        let (_, trainer) = wait_for_attempt(data, &id, n + 1);
+        wait_for_event(data, &id, "restored");
+        assert!(is_alive(trainer));
+    }
+    let started = lines(data, &id, "supervisor.jsonl");
+    let started = started.iter().filter(|line| line["type"] == "started").count();
+    assert_eq!(started, 4, "one per attempt");
+    ask(data, &["terminate", &id]);
+    wait_for_exit(data, &id);
+    check_rows(data, &id);
+    assert_eq!(run(data, &["audit", "verify", "--data", "."]).status.code(), Some(0));
+}
+
+#[test]
+fn the_queue_keeps_its_order_and_outlives_the_lab() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start_with(data, 0, &["--max-runs", "1"]);
+    let port = lab.port();
+    let ids: Vec<String> = (0..4).map(|_| lab.start_run(&endless())).collect();
+    lab.wait_for_run(&ids[0], "the first", |run| run["state"] == "running");
+    let state = |lab: &LabProcess, id: &str| lab.get(&format!("/api/runs/{id}")).1["state"].clone();
+    for id in &ids[1..] {
+        assert_eq!(state(&lab, id), "queued");
+    }
+    assert_eq!(lab.get(&format!("/api/runs/{}", ids[1])).1["health"], "fresh");
+    // One that waits can be ended without ever being started.
+    assert_eq!(lab.post(&format!("/api/runs/{}/pause", ids[1]), &json!({})).0, 409);
+    let (_, ended) = lab.post(&format!("/api/runs/{}/stop", ids[1]), &json!({}));
+    assert_eq!((&ended["state"], &ended["started_at"]), (&json!("terminated"), &Value::Null));
+
+    lab.kill();
+    let lab = LabProcess::start_with(data, port, &["--max-runs", "1"]);
+    assert_eq!(state(&lab, &ids[0]), "running");
+    assert_eq!(state(&lab, &ids[2]), "queued");
+    lab.post(&format!("/api/runs/{}/stop", ids[0]), &json!({}));
+    lab.wait_for_run(&ids[2], "the next", |run| run["state"] == "running");
+    assert_eq!(state(&lab, &ids[3]), "queued", "in the order in which they were made");
+    lab.post(&format!("/api/runs/{}/terminate", ids[2]), &json!({}));
+    lab.wait_for_run(&ids[3], "the last", |run| run["state"] == "running");
+    lab.post(&format!("/api/runs/{}/terminate", ids[3]), &json!({}));
+    lab.wait_for_run(&ids[3], "the end", |run| run["state"] == "terminated");
+    assert_eq!(lines(data, &ids[1], "supervisor.jsonl").len(), 1);
+    // It was never started, and can be.
+    lab.post(&format!("/api/runs/{}/resume", ids[1]), &json!({}));
+    lab.wait_for_run(&ids[1], "training", |run| run["state"] == "running");
+    lab.post(&format!("/api/runs/{}/terminate", ids[1]), &json!({}));
+    lab.wait_for_run(&ids[1], "the end", |run| run["state"] == "terminated");
+}
+
+#[test]
+fn a_request_that_is_sent_again_makes_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start(data, 0);
+    let port = lab.port();
+    let new = json!({ "env_id": "CartPole-v1", "total_timesteps": 5_000 });
+    let first = lab.post_with_key("/api/runs", &new, "abc").1["id"].clone();
+    assert_eq!(lab.post_with_key("/api/runs", &new, "abc").1["id"], first);
+    // A second run of the same configuration is normal.
+    let second = lab.post("/api/runs", &new).1["id"].clone();
+    assert_ne!(second, first);
+    assert_ne!(lab.post_with_key("/api/runs", &new, "other").1["id"], first);
+    lab.kill();
+    let lab = LabProcess::start(data, port);
+    assert_eq!(lab.post_with_key("/api/runs", &new, "abc").1["id"], first, "also after a restart");
+    for run in fs::read_dir(data.join("runs")).unwrap().flatten() {
+        let id = run.file_name().into_string().unwrap();
+        lab.wait_for_run(&id, "the end", |run| run["state"] == "succeeded");
+    }
+}
+
+#[test]
+fn a_fork_goes_on_from_a_checkpoint_with_what_may_be_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let parent = train(data, &BUSY);
+    let whole = final_weights(data, &parent);
+    wait_for_exit(data, &parent);
+    let saved: Vec<u64> = events(data, &parent, "checkpoint_saved")
+        .iter()
+        .map(|event| event["step"].as_u64().unwrap())
+        .collect();
+    // The newest but the last: it is still there.
+    let step = saved[saved.len() - 3];
+    let fork = |args: &[&str]| {
+        let step = step.to_string();
+        let common = ["fork", &parent, "--checkpoint", &step, "--data", ".", "--json"];
+        run(data, &[&common[..], args].concat())
+    };
+    // Without changes it comes to the same end.
+    let plain = result(&fork(&[]));
+    assert_eq!((&plain["parent"]["run"], &plain["parent"]["step"]), (&json!(parent), &json!(step)));
+    let plain = plain["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(final_weights(data, &plain), whole);
+    let restored = events(data, &plain, "restored").remove(0);
+    assert_eq!((&restored["step"], &restored["row"]), (&json!(step), &json!(0)));
+    check_rows(data, &plain);
+
+    let changed = result(&fork(&["--set", "trainer.learning_rate=0.001"]));
+    let changed = changed["run_id"].as_str().unwrap().to_owned();
+    assert_ne!(final_weights(data, &changed), whole);
+    let row = lines(data, &changed, "metrics.jsonl").remove(0);
+    assert_eq!(row["values"]["train/learning_rate"], 0.001);
+    let code = |args: &[&str]| fork(args).status.code();
+    assert_eq!(code(&["--set", "trainer.gamma=0.9"]), Some(2), "not in the whitelist");
+    assert_eq!(code(&["--set", "trainer.ent_coef=7"]), Some(2), "out of bounds");
+    let gone = run(data, &["fork", &parent, "--checkpoint", "1", "--data", "."]);
+    assert_eq!(gone.status.code(), Some(3), "{}", text(&gone.stderr));
+    let last = run(data, &["fork", &parent, "--data", "."]);
+    assert_eq!(last.status.code(), Some(4), "{}", text(&last.stderr));
+
+    // The lab shows where they come from.
+    let lab = LabProcess::start(data, 0);
+    let shown = lab.get(&format!("/api/runs/{parent}")).1;
+    assert_eq!(shown["children"], json!([plain, changed]));
+    assert_eq!(lab.get(&format!("/api/runs/{plain}")).1["parent"]["run_id"], json!(parent));
+    let body = json!({ "checkpoint": step.to_string(), "overrides": { "trainer.gamma": 0.9 } });
+    let (status, problem) = lab.post(&format!("/api/runs/{parent}/fork"), &body);
+    assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/overrides")));
+    let body = json!({ "checkpoint": step.to_string() });
+    let (status, third) = lab.post(&format!("/api/runs/{parent}/fork"), &body);
+    assert_eq!(status, 201, "{third}");
+    let third = third["id"].as_str().unwrap();
+    lab.wait_for_run(third, "the end", |run| run["state"] == "succeeded");
+}
+
+#[test]
+fn runs_are_put_away_deleted_and_brought_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start(data, 0);
+    let id = lab.start_run(&endless());
+    lab.wait_for_run(&id, "training", |run| run["state"] == "running");
+    assert_eq!(lab.delete(&format!("/api/runs/{id}")).0, 409, "it is at work");
+    assert_eq!(run(data, &["delete", &id, "--data", "."]).status.code(), Some(4));
+    lab.post(&format!("/api/runs/{id}/stop"), &json!({}));
+    lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+    let listed = |query: &str| {
+        let (_, page) = lab.get(&format!("/api/runs{query}"));
+        page["runs"].as_array().unwrap().len()
+    };
+    assert_eq!(lab.post(&format!("/api/runs/{id}/archive"), &json!({})).1["archived"], true);
+    assert_eq!((listed(""), listed("?archived=true")), (0, 1));
+    ask(data, &["unarchive", &id]);
+    wait_for("the lab to hear of it", || (listed("") == 1).then_some(()));
+    assert_eq!(lab.post(&format!("/api/runs/{id}/pin"), &json!({})).1["pinned"], true);
+    let (_, pinned) = lab.post(&format!("/api/runs/{id}/pin?checkpoint=latest"), &json!({}));
+    assert_eq!(pinned["pinned_checkpoints"].as_array().unwrap().len(), 1);
+    assert_eq!(lab.post(&format!("/api/runs/{id}/pin?checkpoint=7"), &json!({})).0, 404);
+    assert_eq!(lab.post(&format!("/api/runs/{id}/unpin"), &json!({})).1["pinned"], false);
+
+    let rows = lines(data, &id, "metrics.jsonl").len();
+    assert_eq!(lab.delete(&format!("/api/runs/{id}")).0, 204);
+    assert_eq!(lab.get(&format!("/api/runs/{id}")).0, 404);
+    assert!(data.join("trash").join(&id).join("run.json").is_file());
+    assert_eq!(lab.get("/api/trash").1["runs"][0]["id"], json!(id));
+    let (status, back) = lab.post(&format!("/api/runs/{id}/restore"), &json!({}));
+    assert_eq!((status, &back["state"]), (202, &json!("terminated")));
+    assert_eq!(lines(data, &id, "metrics.jsonl").len(), rows);
+    assert_eq!(lab.post(&format!("/api/runs/{id}/restore"), &json!({})).0, 404);
+    // The command line does the same, and the lab follows.
+    ask(data, &["delete", &id]);
+    wait_for("the lab to hear of it", || (listed("") == 0).then_some(()));
+    ask(data, &["restore", &id]);
+    wait_for("the lab to hear of it", || (listed("") == 1).then_some(()));
+
+    let (_, audit) = lab.get("/api/audit");
+    let deeds: Vec<&str> = audit["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["what"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        deeds,
+        [
+            "create",
+            "stop",
+            "archive",
+            "unarchive",
+            "pin",
+            "pin",
+            "unpin",
+            "delete",
+            "restore",
+            "delete",
+            "restore"
+        ]
+    );
+}
+
+#[test]
+fn the_audit_names_the_first_bad_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &[]);
+    wait_for_event(data, &id, "training_started");
+    ask(data, &["tune", &id, "trainer.clip_range=0.1"]);
+    ask(data, &["tune", &id, "trainer.clip_range=0.3"]);
+    wait_for("both", || (events(data, &id, "tune_applied").len() == 2).then_some(()));
+    ask(data, &["stop", &id]);
+    wait_for_exit(data, &id);
+    let listed = text(&run(data, &["audit", "--json", "--data", "."]).stdout);
+    let listed: Vec<Value> =
+        listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let tune = &listed[1];
+    assert_eq!(tune["old"], json!({ "trainer.clip_range": 0.2 }));
+    assert_eq!(tune["new"], json!({ "trainer.clip_range": 0.1 }));
+    assert!(!tune["who"].as_str().unwrap().is_empty());
+    let verify = || run(data, &["audit", "verify", "--data", "."]);
+    assert_eq!(verify().status.code(), Some(0), "{}", text(&verify().stdout));
+
+    let control = data.join("runs").join(&id).join("control.jsonl");
+    let text_before = fs::read_to_string(&control).unwrap();
+    fs::write(&control, text_before.replace("0.3}", "0.2}")).unwrap();
+    let output = verify();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stdout);
+    let expected = format!("runs/{id}/control.jsonl line 2: its signature is wrong");
+    assert!(said.contains(&expected), "{said}");
+    fs::write(&control, text_before).unwrap();
+
+    let audit = data.join("audit.jsonl");
+    let text_before = fs::read_to_string(&audit).unwrap();
+    let without_third: Vec<&str> =
+        text_before.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
+    fs::write(&audit, without_third.join("\n") + "\n").unwrap();
+    let output = verify();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stdout);
+    assert!(said.contains("audit.jsonl line 3: it has number 4 where 3 is due"), "{said}");
+}

@@ -4,6 +4,9 @@
 
 mod cli;
 mod engine;
+mod episodes;
+mod foreign;
+mod index;
 mod lab;
 mod layering;
 mod lifecycle;

@@ -73,9 +73,16 @@ pub(crate) struct LabProcess {
 impl LabProcess {
     /// Starts the lab on `port`, or any free one for 0.
     pub(crate) fn start(data: &Path, port: u16) -> Self {
+        // Tests wait for runs, not for room.
+        Self::start_with(data, port, &["--max-runs", "16"])
+    }
+
+    /// [`Self::start`] with further arguments.
+    pub(crate) fn start_with(data: &Path, port: u16, args: &[&str]) -> Self {
         let mut child =
             cartridge(&["up", "--stop-grace", "2", "--port", &port.to_string(), "--data"])
                 .arg(data)
+                .args(args)
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())
                 .spawn()
@@ -111,6 +118,24 @@ impl LabProcess {
             .post(format!("{}{path}", self.address))
             .header("authorization", format!("Bearer {}", self.token()));
         let mut response = request.send_json(body).unwrap();
+        (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
+    }
+
+    /// Posts with an `Idempotency-Key`.
+    pub(crate) fn post_with_key(&self, path: &str, body: &Value, key: &str) -> (u16, Value) {
+        let request = agent()
+            .post(format!("{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token()))
+            .header("idempotency-key", key);
+        let mut response = request.send_json(body).unwrap();
+        (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> (u16, Value) {
+        let request = agent()
+            .delete(format!("{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token()));
+        let mut response = request.call().unwrap();
         (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
     }
 

@@ -354,10 +354,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show the event log of a run. Under `Accept: text/event-stream` it comes live: first a snapshot,
-         *     then the messages of `/api/stream` that are about its events.
-         */
+        /** Show the event log of a run. */
         get: operations["list_events"];
         put?: never;
         post?: never;
@@ -469,26 +466,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/runs/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Stream the metrics of a run, as server-sent events. The first message is a snapshot with the
-         *     newest rows; with `Last-Event-ID` the stream goes on after that number.
-         */
-        get: operations["stream_run"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/runs/{id}/terminate": {
         parameters: {
             query?: never;
@@ -535,27 +512,7 @@ export interface paths {
          *     the message, `id` its number. The first message is a snapshot; with `Last-Event-ID` the stream
          *     goes on after that number, without gap or duplicate.
          */
-        get: operations["stream_lab"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/ws": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Stream everything that happens, as a WebSocket: the messages of `/api/stream`, each with its
-         *     number as `id`. `last_event_id` goes on after that number.
-         */
-        get: operations["stream_socket"];
+        get: operations["stream"];
         put?: never;
         post?: never;
         delete?: never;
@@ -758,44 +715,6 @@ export interface components {
              */
             timestep: number;
         };
-        /** @description An episode, with what was measured when it ended. */
-        EpisodeRow: {
-            /**
-             * Format: int64
-             * @description Its number in the run, from 1.
-             */
-            episode: number;
-            /**
-             * Format: double
-             * @description Environment steps per second at that time.
-             */
-            fps: number | null;
-            /**
-             * Format: int32
-             * @description Its steps.
-             */
-            length: number;
-            /**
-             * Format: double
-             * @description Loss of the update in which it ended.
-             */
-            loss: number | null;
-            /**
-             * Format: double
-             * @description Sum of its rewards.
-             */
-            reward: number;
-            /**
-             * Format: double
-             * @description When the update in which it ended was recorded, in Unix seconds.
-             */
-            timestamp: number;
-            /**
-             * Format: int64
-             * @description Environment steps of the run at its end.
-             */
-            timestep: number;
-        };
         /** @description The newest episodes of a run. */
         EpisodeTail: {
             /** @description The episodes, oldest first. */
@@ -854,17 +773,6 @@ export interface components {
             /** @description The run. */
             run_id: string;
         };
-        /** @description The first message of the live event log of a run; the others are those of `/api/stream`. */
-        EventMessage: {
-            /** @description The newest events, oldest first. */
-            events: components["schemas"]["Entry"][];
-            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
-            reset: boolean;
-            /** @description The run. */
-            run_id: string;
-            /** @enum {string} */
-            type: "Snapshot";
-        };
         /** @description Why a run failed. */
         Failure: {
             /**
@@ -921,32 +829,6 @@ export interface components {
             /** @enum {string} */
             type: "EvalResult";
         } | {
-            /** @description Who asked. */
-            by: string;
-            /** @description The line in the event log. */
-            entry: components["schemas"]["Entry"];
-            /**
-             * Format: double
-             * @description Its value from then on.
-             */
-            new: number;
-            /**
-             * Format: double
-             * @description Its value until then.
-             */
-            old: number;
-            /** @description The full path of the setting. */
-            path: string;
-            /** @description The run. */
-            run_id: string;
-            /**
-             * Format: int64
-             * @description Environment steps at that moment.
-             */
-            step: number;
-            /** @enum {string} */
-            type: "TuneApplied";
-        } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
             /** @description The run. */
@@ -992,19 +874,6 @@ export interface components {
         GameList: {
             /** @description All of them. */
             games: components["schemas"]["Game"][];
-        };
-        /** @description What a trainer's processes use of the GPUs. */
-        GpuSample: {
-            /**
-             * Format: int64
-             * @description Memory of its processes on all GPUs.
-             */
-            memory_bytes: number;
-            /**
-             * Format: double
-             * @description Use of the busiest GPU that it works on, in percent.
-             */
-            percent: number;
         };
         /**
          * @description How recent the signs of life of a run are.
@@ -1148,52 +1017,6 @@ export interface components {
             data_dir: string;
             /** @description Version of the product. */
             version: string;
-        };
-        /** @description How many lines a foreign trainer wrote, each in exactly one class. */
-        LineCounts: {
-            /** @description The lines of the protocol, by type. */
-            by_type: {
-                [key: string]: number;
-            };
-            /**
-             * Format: int64
-             * @description Lines that were too long.
-             */
-            cut: number;
-            /**
-             * Format: int64
-             * @description Lines that are none, kept in the log.
-             */
-            log: number;
-            /**
-             * Format: int64
-             * @description Lines of the log that were dropped to keep it small.
-             */
-            log_dropped: number;
-            /**
-             * Format: int64
-             * @description Numbers that were not finite.
-             */
-            nonfinite: number;
-            /** @description Why lines were wrong, and how many each. */
-            reasons: {
-                [key: string]: number;
-            };
-            /**
-             * Format: int64
-             * @description Lines of the protocol.
-             */
-            typed: number;
-            /**
-             * Format: int64
-             * @description JSON objects of a type that the protocol does not have.
-             */
-            unknown: number;
-            /**
-             * Format: int64
-             * @description Lines of a known type that could not be used.
-             */
-            wrong: number;
         };
         /** @description The end of what a run's trainer printed. */
         LogTail: {
@@ -1618,8 +1441,6 @@ export interface components {
             cpu_percent: number | null;
             /** @description When it was made (RFC 3339). */
             created_at: string;
-            /** @description Why its supervisor ended it, unless it was asked to. */
-            end_reason: string | null;
             /** @description When its trainer ended. */
             ended_at: string | null;
             /** @description Id of the environment. */
@@ -1637,7 +1458,6 @@ export interface components {
              */
             eta_seconds: number | null;
             failure: components["schemas"]["Failure"] | null;
-            gpu: components["schemas"]["GpuSample"] | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -1650,7 +1470,6 @@ export interface components {
             /** @description What sort of run it is. */
             kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
-            lines: components["schemas"]["LineCounts"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
@@ -1715,49 +1534,7 @@ export interface components {
          * @description What sort of run it is.
          * @enum {string}
          */
-        RunKind: "train" | "eval" | "human" | "external";
-        /** @description One message of the live metrics of a run. */
-        RunMessage: {
-            /**
-             * Format: int64
-             * @description Episodes that have ended in all.
-             */
-            episode_count: number;
-            /** @description The episodes that ended in those rows, at most 1,000. */
-            episodes: components["schemas"]["EpisodeRow"][];
-            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
-            reset: boolean;
-            /** @description Its newest metric rows, oldest first. */
-            rows: components["schemas"]["MetricRow"][];
-            /** @description How it is doing. */
-            run: components["schemas"]["Run"];
-            /** @enum {string} */
-            type: "Snapshot";
-        } | {
-            /**
-             * Format: int64
-             * @description Episodes that have ended in all.
-             */
-            episode_count: number;
-            /** @description The episodes that ended. */
-            episodes: components["schemas"]["EpisodeRow"][];
-            /**
-             * Format: double
-             * @description How much of the run is done, 0 to 1.
-             */
-            progress: number;
-            /** @description Its new metric rows; none when only its status changed. */
-            rows: components["schemas"]["MetricRow"][];
-            /** @description Where it is in its life. */
-            state: components["schemas"]["RunState"];
-            /**
-             * Format: int64
-             * @description Environment steps so far.
-             */
-            step: number;
-            /** @enum {string} */
-            type: "Metrics";
-        };
+        RunKind: "train" | "eval" | "human";
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -2901,8 +2678,6 @@ export interface operations {
             query?: {
                 /** @description How many, at most 10,000. */
                 limit?: number;
-                /** @description The last number that was received, for a stream. */
-                last_event_id?: string;
             };
             header?: never;
             path: {
@@ -2919,7 +2694,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventLog"];
-                    "text/event-stream": components["schemas"]["EventMessage"];
                 };
             };
             400: {
@@ -3242,55 +3016,6 @@ export interface operations {
             };
         };
     };
-    stream_run: {
-        parameters: {
-            query?: {
-                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
-                last_event_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Name of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["RunMessage"];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     terminate_run: {
         parameters: {
             query?: never;
@@ -3403,7 +3128,7 @@ export interface operations {
             };
         };
     };
-    stream_lab: {
+    stream: {
         parameters: {
             query?: {
                 /** @description Only these runs, separated by commas; all when left out. */
@@ -3434,61 +3159,6 @@ export interface operations {
                 };
             };
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    stream_socket: {
-        parameters: {
-            query?: {
-                /** @description Only these runs, separated by commas; all when left out. */
-                runs?: string;
-                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
-                last_event_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The connection is a WebSocket from here on */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,6 +1,6 @@
 //! Bodies, one world per lane.
 
-use super::{LaneVec, Lanes, N_LANES, ZERO, mask, select, select2};
+use super::{LaneVec, Lanes, WIDTH, ZERO, mask, select, select2};
 use crate::rigid::island::BodyState;
 use crate::rigid::math::{Vec2, vec2};
 use crate::rigid::trigonometry::{PLAIN_LIMIT, sin_cos, sin_cos_plain};
@@ -59,7 +59,7 @@ impl LaneBody {
 
     #[inline(always)]
     pub(super) fn integrate(&mut self, seconds: f32) {
-        for lane in 0..N_LANES {
+        for lane in 0..WIDTH {
             let mut velocity = self.velocity.get(lane);
             let mut spin = self.angular_velocity[lane];
             let translation = seconds * velocity;
@@ -86,11 +86,11 @@ impl LaneBody {
             is_plain &= x.abs() < PLAIN_LIMIT;
         }
         if is_plain {
-            for lane in 0..N_LANES {
+            for lane in 0..WIDTH {
                 (sin[lane], cos[lane]) = sin_cos_plain(angle[lane]);
             }
         } else {
-            for lane in 0..N_LANES {
+            for lane in 0..WIDTH {
                 (sin[lane], cos[lane]) = sin_cos(angle[lane]);
             }
         }

@@ -1,7 +1,7 @@
 //! Contacts, one world per lane.
 
 use super::body::{LaneBody, rotate};
-use super::{LaneVec, Lanes, Mask, N_LANES, ZERO, mask, select, select2};
+use super::{Active, LaneVec, Lanes, Mask, WIDTH, ZERO, mask, select, select2};
 use crate::rigid::contact::{ContactConstraint, ContactPoint, Surface};
 use crate::rigid::manifold::Face;
 use crate::rigid::math::{Vec2, clamp, max, min, spin, vec2};
@@ -46,8 +46,8 @@ pub(super) struct LaneSurface {
 
 impl LaneContact {
     pub(super) const ZERO: Self = Self {
-        is_there: [0; N_LANES],
-        is_double: [0; N_LANES],
+        is_there: [0; WIDTH],
+        is_double: [0; WIDTH],
         points: Points::Mixed,
         friction: ZERO,
         normal: LaneVec::ZERO,
@@ -59,8 +59,8 @@ impl LaneContact {
         block: [ZERO; 3],
         inverse_block: [ZERO; 3],
         surface: LaneSurface {
-            is_body_face: [0; N_LANES],
-            has_point: [[0; N_LANES]; 2],
+            is_body_face: [0; WIDTH],
+            has_point: [[0; WIDTH]; 2],
             normal: LaneVec::ZERO,
             plane_point: LaneVec::ZERO,
             places: [LaneVec::ZERO; 2],
@@ -69,9 +69,9 @@ impl LaneContact {
 
     /// Takes the contact away from all lanes. What is left of its numbers is not used.
     pub(super) fn clear(&mut self) {
-        self.is_there = [0; N_LANES];
-        self.is_double = [0; N_LANES];
-        self.surface.has_point = [[0; N_LANES]; 2];
+        self.is_there = [0; WIDTH];
+        self.is_double = [0; WIDTH];
+        self.surface.has_point = [[0; WIDTH]; 2];
     }
 
     pub(super) fn load(&mut self, lane: usize, contact: &ContactConstraint) {
@@ -99,7 +99,7 @@ impl LaneContact {
     }
 
     pub(super) fn count_points(&mut self) {
-        self.points = if self.is_double == [0; N_LANES] {
+        self.points = if self.is_double == [0; WIDTH] {
             Points::One
         } else if self.is_double == self.is_there {
             Points::Two
@@ -113,7 +113,7 @@ impl LaneContact {
         &mut self,
         body: &mut LaneBody,
     ) {
-        for lane in 0..N_LANES {
+        for lane in 0..WIDTH {
             let (mass, inertia) = (body.inverse_mass[lane], body.inverse_inertia[lane]);
             let (mut v, mut w) = (body.velocity.get(lane), body.angular_velocity[lane]);
             let normal = self.normal.get(lane);
@@ -215,15 +215,21 @@ impl LaneSurface {
         }
     }
 
+    /// Whether any active lane has the point.
+    #[inline(always)]
+    pub(super) fn has_point<const INDEX: usize>(&self, active: &Active) -> bool {
+        (0..WIDTH).fold(0, |any, lane| any | (self.has_point[INDEX][lane] & active.lanes[lane]))
+            != 0
+    }
+
     #[inline(always)]
     pub(super) fn solve_position<const INDEX: usize>(
         &self,
         body: &mut LaneBody,
-        is_active: &Mask,
-        least: &mut Lanes,
+        active: &mut Active,
     ) {
         let (sin, cos) = LaneBody::rotation(&body.angle);
-        for lane in 0..N_LANES {
+        for lane in 0..WIDTH {
             let (sin, cos) = (sin[lane], cos[lane]);
             let center = body.center.get(lane);
             let position = center - rotate(sin, cos, body.local_center.get(lane));
@@ -245,8 +251,9 @@ impl LaneSurface {
             let stiffness = mass + inertia * lever * lever;
             let impulse = select(mask(stiffness > 0.0), -correction / stiffness, 0.0);
             let push = impulse * normal;
-            let is_there = self.has_point[INDEX][lane] & is_active[lane];
-            least[lane] = select(is_there, min(least[lane], separation), least[lane]);
+            let is_there = self.has_point[INDEX][lane] & active.lanes[lane];
+            let least = active.least[lane];
+            active.least[lane] = select(is_there, min(least, separation), least);
             body.center.set(lane, select2(is_there, center + mass * push, center));
             let angle = body.angle[lane];
             body.angle[lane] = select(is_there, angle + inertia * arm.cross(push), angle);

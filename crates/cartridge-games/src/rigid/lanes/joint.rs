@@ -1,7 +1,7 @@
 //! Joints, one world per lane.
 
 use super::body::{LaneBody, rotate};
-use super::{LaneVec, Lanes, Mask, N_LANES, ZERO, mask, select, select2};
+use super::{Active, LaneVec, Lanes, Mask, WIDTH, ZERO, mask, select, select2};
 use crate::rigid::joint::{JointConstraint, Limit};
 use crate::rigid::math::{Vec2, clamp, spin, vec2};
 use crate::rigid::{ANGULAR_SLOP, LINEAR_SLOP, MAX_ANGULAR_CORRECTION};
@@ -41,8 +41,8 @@ impl LaneJoint {
         Self {
             bodies: constraint.bodies,
             has_limits: false,
-            is_limited: [0; N_LANES],
-            is_lower: [0; N_LANES],
+            is_limited: [0; WIDTH],
+            is_lower: [0; WIDTH],
             arms: [LaneVec::ZERO; 2],
             xx: ZERO,
             xy: ZERO,
@@ -103,7 +103,7 @@ impl LaneJoint {
         a: &mut LaneBody,
         b: &mut LaneBody,
     ) {
-        for lane in 0..N_LANES {
+        for lane in 0..WIDTH {
             let (ma, mb) = (a.inverse_mass[lane], b.inverse_mass[lane]);
             let (ia, ib) = (a.inverse_inertia[lane], b.inverse_inertia[lane]);
             let (ra, rb) = (self.arms[0].get(lane), self.arms[1].get(lane));
@@ -177,15 +177,9 @@ impl LaneJoint {
     }
 
     #[inline(always)]
-    pub(super) fn solve_position(
-        &self,
-        a: &mut LaneBody,
-        b: &mut LaneBody,
-        is_active: &Mask,
-        is_good: &mut Mask,
-    ) {
+    pub(super) fn solve_position(&self, a: &mut LaneBody, b: &mut LaneBody, active: &mut Active) {
         let (mut angle_a, mut angle_b, mut error) = (ZERO, ZERO, ZERO);
-        for lane in 0..N_LANES {
+        for lane in 0..WIDTH {
             let (aa, ab) = (a.angle[lane], b.angle[lane]);
             let angle = ab - aa - self.reference_angle[lane];
             let (below, above) = (angle - self.lower[lane], angle - self.upper[lane]);
@@ -201,7 +195,7 @@ impl LaneJoint {
         }
         let (sin_a, cos_a) = LaneBody::rotation(&angle_a);
         let (sin_b, cos_b) = LaneBody::rotation(&angle_b);
-        for lane in 0..N_LANES {
+        for lane in 0..WIDTH {
             let (ma, mb) = (a.inverse_mass[lane], b.inverse_mass[lane]);
             let (ia, ib) = (a.inverse_inertia[lane], b.inverse_inertia[lane]);
             let ra = rotate(sin_a[lane], cos_a[lane], self.local_arms[0].get(lane));
@@ -216,14 +210,14 @@ impl LaneJoint {
             let inverse = select(mask(determinant != 0.0), 1.0 / determinant, determinant);
             let impulse =
                 -vec2(inverse * (yy * gap.x - xy * gap.y), inverse * (xx * gap.y - xy * gap.x));
-            let active = is_active[lane];
-            a.center.set(lane, select2(active, ca - ma * impulse, ca));
-            b.center.set(lane, select2(active, cb + mb * impulse, cb));
+            let is_active = active.lanes[lane];
+            a.center.set(lane, select2(is_active, ca - ma * impulse, ca));
+            b.center.set(lane, select2(is_active, cb + mb * impulse, cb));
             let (aa, ab) = (angle_a[lane], angle_b[lane]);
-            a.angle[lane] = select(active, aa - ia * ra.cross(impulse), a.angle[lane]);
-            b.angle[lane] = select(active, ab + ib * rb.cross(impulse), b.angle[lane]);
+            a.angle[lane] = select(is_active, aa - ia * ra.cross(impulse), a.angle[lane]);
+            b.angle[lane] = select(is_active, ab + ib * rb.cross(impulse), b.angle[lane]);
             let is_fine = mask(linear_error <= LINEAR_SLOP) & mask(error[lane] <= ANGULAR_SLOP);
-            is_good[lane] &= is_fine;
+            active.is_good[lane] &= is_fine;
         }
     }
 }

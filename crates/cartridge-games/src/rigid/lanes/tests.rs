@@ -84,6 +84,27 @@ fn bits(island: &Island) -> Vec<u32> {
     numbers.chain([u32::from(island.is_settled)]).collect()
 }
 
+/// Does one part with each instruction set, in lanes and one by one.
+fn check(
+    lanes: &mut LaneIslands,
+    islands: &[Island],
+    part: Part,
+    alone: impl Fn(&mut Island),
+) -> Result<(), TestCaseError> {
+    for level in Level::available() {
+        lanes.clear();
+        islands.iter().for_each(|island| lanes.load(island));
+        lanes.run(level, part);
+        for (lane, island) in islands.iter().enumerate() {
+            let (mut together, mut one) = (island.clone(), island.clone());
+            lanes.store(lane, &mut together);
+            alone(&mut one);
+            prop_assert_eq!(bits(&together), bits(&one), "{} {:?} {:?}", lane, level, part);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     /// Steps random worlds with each instruction set and compares every step with one world's.
@@ -91,39 +112,40 @@ proptest! {
     fn lanes_equal_one_world(seed: u64, n_worlds in 1..=N_LANES) {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut worlds: Vec<World> = (0..n_worlds).map(|_| world(&mut rng)).collect();
-        let mut lanes = LaneIsland::default();
-        let mut n_contacts = 0;
+        let (mut lanes, mut impact_lanes) = (LaneIslands::default(), LaneIslands::default());
+        let (mut n_contacts, mut n_impacts) = (0, 0);
         for _ in 0..60 {
             for world in &mut worlds {
                 drive(world, &mut rng);
                 world.begin_step();
             }
-            for level in Level::available() {
-                let mut alone: Vec<Island> =
-                    worlds.iter_mut().map(|world| world.island().unwrap().clone()).collect();
-                let mut together = alone.clone();
-                for part in [Part::Start, Part::Settle] {
-                    lanes.clear();
-                    together.iter().for_each(|island| lanes.load(island));
-                    lanes.run(level, part);
-                    for (lane, island) in together.iter_mut().enumerate() {
-                        lanes.store(lane, island);
-                    }
-                    for (lane, (island, alone)) in together.iter().zip(&mut alone).enumerate() {
-                        match part {
-                            Part::Start => alone.start(),
-                            Part::Settle => alone.settle(),
-                        }
-                        prop_assert_eq!(bits(island), bits(alone), "{} {:?}", lane, level);
-                        n_contacts += alone.contacts.len();
-                    }
-                }
-            }
+            let mut islands: Vec<Island> =
+                worlds.iter_mut().map(|world| world.island().unwrap().clone()).collect();
+            check(&mut lanes, &islands, Part::Start, Island::start)?;
+            islands.iter_mut().for_each(Island::start);
+            check(&mut lanes, &islands, Part::Settle, Island::settle)?;
+            n_contacts += islands.iter().map(|island| island.contacts.len()).sum::<usize>();
+
             for world in &mut worlds {
                 world.island().expect("driven worlds are awake").solve();
-                world.end_step();
             }
+            loop {
+                let next = |world: &mut World| {
+                    let impact = world.next_impact()?;
+                    let island = impact.island.clone();
+                    impact.island.solve_impact();
+                    Some(island)
+                };
+                let islands: Vec<Island> = worlds.iter_mut().filter_map(next).collect();
+                if islands.is_empty() {
+                    break;
+                }
+                check(&mut impact_lanes, &islands, Part::Impact, Island::solve_impact)?;
+                n_impacts += islands.len();
+            }
+            worlds.iter_mut().for_each(World::end_step);
         }
         prop_assert!(n_contacts > 0, "the worlds touch the ground");
+        prop_assert!(n_worlds < 8 || n_impacts > 0, "some would pass through it");
     }
 }

@@ -1,8 +1,8 @@
 //! Bodies that would pass through the ground within a step.
 
-use super::World;
+use super::{ROOM, World};
 use crate::rigid::contact::{Contact, ContactConstraint};
-use crate::rigid::island::BodyState;
+use crate::rigid::island::{BodyState, Island};
 use crate::rigid::math::{Rotation, Sweep, min};
 use crate::rigid::time_of_impact::{Moving, NEAR, time_of_impact};
 use crate::rigid::{IMPACT_BAUMGARTE, LINEAR_SLOP, STEP_S, VELOCITY_ITERATIONS};
@@ -15,10 +15,20 @@ const POSITION_ITERATIONS: usize = 20;
 /// near, with room for rounding.
 const CLEARANCE: f32 = NEAR + 0.001;
 
+/// A body that has met the ground within a step, and what it touches there: an island of its own,
+/// of which only the velocities are to be corrected.
+#[derive(Clone, Debug)]
+pub struct Impact {
+    pub(crate) island: Island,
+    /// Number of the body in the world.
+    body: usize,
+    /// When it met the ground, as a part of the step.
+    time: f32,
+    rotation: Rotation,
+}
+
 impl World {
-    /// Finds bodies that would pass through ground, the earliest first, takes them back to where
-    /// they meet it, and lets them go on from there for the rest of the step.
-    pub(super) fn solve_impacts(&mut self) {
+    pub(super) fn begin_impacts(&mut self) {
         self.ground.begin_step();
         for body in &mut self.bodies {
             body.sweep.time_before = 0.0;
@@ -27,9 +37,18 @@ impl World {
             contact.impact = None;
             contact.n_impacts = 0;
         }
+    }
+
+    /// Finds the earliest body that would pass through ground and takes it back to where it meets
+    /// it. When it is solved, [`Self::end_impact`] lets it go on from there for the rest of the
+    /// step. False when there is none.
+    pub(super) fn begin_impact(&mut self) -> bool {
         while let Some((index, time)) = self.first_impact() {
-            self.solve_impact(index, time);
+            if self.meet(index, time) {
+                return true;
+            }
         }
+        false
     }
 
     fn first_impact(&mut self) -> Option<(usize, f32)> {
@@ -84,7 +103,8 @@ impl World {
         time
     }
 
-    fn solve_impact(&mut self, index: usize, time: f32) {
+    /// Takes a body back to where it meets ground; false if it does not touch there after all.
+    fn meet(&mut self, index: usize, time: f32) -> bool {
         let Contact { body: number, piece, .. } = self.contacts[index];
         let part = self.ground.piece(piece).part;
         let (sweep, ground_time) = (self.bodies[number].sweep, *self.ground.time_mut(part));
@@ -99,7 +119,7 @@ impl World {
             *self.ground.time_mut(part) = ground_time;
             self.bodies[number].sweep = sweep;
             self.bodies[number].place();
-            return;
+            return false;
         }
         self.bodies[number].wake();
 
@@ -123,23 +143,21 @@ impl World {
             }
         }
         self.move_out(number, &touching[..n_touching], time);
-
-        for contact in &mut self.contacts {
-            if contact.body == number {
-                contact.impact = None;
-            }
-        }
-        self.find_pairs();
+        true
     }
 
-    /// Moves one body out of what it touches, and on for the rest of the step.
+    /// Moves one body out of what it touches, and prepares the correction of its velocity.
     fn move_out(&mut self, number: usize, touching: &[usize], time: f32) {
-        let Self { bodies, contacts, impact_contacts: constraints, .. } = self;
+        let Self { bodies, contacts, impact, .. } = self;
         let body = &mut bodies[number];
         let mut state = body.state();
+        let constraints = &mut impact.island.contacts;
         let prepare = |constraints: &mut Vec<ContactConstraint>, state: &BodyState, rotation| {
-            let new =
-                |&index| ContactConstraint::new(index, &contacts[index], state, rotation, 0.0);
+            let new = |&index| {
+                // It is the only body of its island.
+                let new = ContactConstraint::new(index, &contacts[index], state, rotation, 0.0);
+                ContactConstraint { body: 0, ..new }
+            };
             constraints.clear();
             constraints.extend(touching.iter().map(new));
         };
@@ -156,59 +174,93 @@ impl World {
         let rotation = Rotation::new(state.angle);
         body.begin_sweep(state.center, state.angle, rotation);
         prepare(constraints, &state, rotation);
-        solve_velocities(constraints, &mut state);
+        impact.island.bodies.clear();
+        impact.island.bodies.push(state);
+        (impact.body, impact.time, impact.rotation) = (number, time, rotation);
+    }
+
+    /// Lets the body of the impact go on for the rest of the step.
+    pub(super) fn end_impact(&mut self) {
+        let Impact { ref island, body: number, time, rotation } = self.impact;
+        let mut state = island.bodies[0];
         state.integrate((1.0 - time) * STEP_S);
         self.island.bodies[number] = state;
         self.move_body(number, rotation);
+        for contact in &mut self.contacts {
+            if contact.body == number {
+                contact.impact = None;
+            }
+        }
+        self.find_pairs();
     }
 }
 
-/// Repeats the correction of velocities. One body soon comes to where nothing changes any more,
-/// or goes to and fro between two states; what is left of the iterations is then left out.
-fn solve_velocities(constraints: &mut [ContactConstraint], state: &mut BodyState) {
-    let mut before = [Snapshot::EMPTY; 2];
-    for iteration in 0..VELOCITY_ITERATIONS {
-        for contact in &mut *constraints {
-            contact.solve_velocity(state);
-        }
-        let Some(now) = Snapshot::new(constraints, state) else { continue };
-        let is_even = (VELOCITY_ITERATIONS - 1 - iteration).is_multiple_of(2);
-        if now == before[0] || (now == before[1] && is_even) {
-            break;
-        }
-        before = [now, before[0]];
+impl Impact {
+    pub(super) fn new() -> Self {
+        let contacts = Vec::with_capacity(ROOM);
+        let island = Island { bodies: Vec::with_capacity(1), contacts, ..Island::default() };
+        Self { island, body: 0, time: 0.0, rotation: Rotation::new(0.0) }
+    }
+
+    /// Whether it takes few iterations: so it does where only one thing is touched.
+    pub(crate) fn is_short(&self) -> bool {
+        self.island.contacts.len() == 1
     }
 }
 
-/// Everything that the correction of velocities changes, as bits.
+impl Island {
+    /// Repeats the correction of velocities alone. One body often comes to where nothing changes
+    /// any more, or goes to and fro between two states; what is left of the iterations is then
+    /// left out.
+    pub(crate) fn solve_impact(&mut self) {
+        let Self { bodies, contacts, .. } = self;
+        let state = &mut bodies[0];
+        let mut before = [Snapshot::EMPTY; 2];
+        for iteration in 0..VELOCITY_ITERATIONS {
+            for contact in &mut *contacts {
+                contact.solve_velocity(state);
+            }
+            let Some(now) = Snapshot::new(contacts, state) else { continue };
+            let is_even = (VELOCITY_ITERATIONS - 1 - iteration).is_multiple_of(2);
+            if now == before[0] || (now == before[1] && is_even) {
+                break;
+            }
+            before = [now, before[0]];
+        }
+    }
+}
+
+/// Everything that the correction of velocities changes, as bits. The motion is compared first:
+/// mostly it differs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Snapshot([u32; 3 + 4 * Self::MAX_CONTACTS]);
+struct Snapshot {
+    motion: [u32; 3],
+    impulses: [[u32; 4]; Self::MAX_CONTACTS],
+}
 
 impl Snapshot {
     /// With more contacts than this, no snapshot is taken.
     const MAX_CONTACTS: usize = 4;
     /// No state: these bits are no number that occurs.
-    const EMPTY: Self = Self([u32::MAX; 3 + 4 * Self::MAX_CONTACTS]);
+    const EMPTY: Self =
+        Self { motion: [u32::MAX; 3], impulses: [[u32::MAX; 4]; Self::MAX_CONTACTS] };
 
-    fn new(constraints: &[ContactConstraint], state: &BodyState) -> Option<Self> {
-        if constraints.len() > Self::MAX_CONTACTS {
+    fn new(contacts: &[ContactConstraint], state: &BodyState) -> Option<Self> {
+        if contacts.len() > Self::MAX_CONTACTS {
             return None;
         }
-        let mut bits = [0; 3 + 4 * Self::MAX_CONTACTS];
-        let (motion, impulses) = bits.split_at_mut(3);
-        motion.copy_from_slice(
-            &[state.velocity.x, state.velocity.y, state.angular_velocity].map(f32::to_bits),
-        );
-        for (bits, contact) in impulses.chunks_exact_mut(4).zip(constraints) {
+        let motion = [state.velocity.x, state.velocity.y, state.angular_velocity];
+        let mut impulses = [[0; 4]; Self::MAX_CONTACTS];
+        for (bits, contact) in impulses.iter_mut().zip(contacts) {
             let [first, second] = &contact.points;
-            let impulses = [
+            let numbers = [
                 first.normal_impulse,
                 first.tangent_impulse,
                 second.normal_impulse,
                 second.tangent_impulse,
             ];
-            bits.copy_from_slice(&impulses.map(f32::to_bits));
+            *bits = numbers.map(f32::to_bits);
         }
-        Some(Self(bits))
+        Some(Self { motion: motion.map(f32::to_bits), impulses })
     }
 }

@@ -1,0 +1,93 @@
+use serde_json::json;
+
+use super::*;
+
+struct Fixture {
+    data: DataDir,
+    run: RunId,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::open(folder.path()).unwrap();
+        Self { data, run: "r-000000".parse().unwrap(), _folder: folder }
+    }
+
+    fn record(&self, what: Deed) -> AuditLine {
+        record(&self.data, Entry::new("test", what, &self.run), 1.0).unwrap()
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(path(&self.data)).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[track_caller]
+    fn check_bad(&self, lines: &[String], number: u64, reason: &str) {
+        std::fs::write(path(&self.data), lines.join("\n") + "\n").unwrap();
+        let bad = verify(&self.data).unwrap().bad.remove(0);
+        assert_eq!((bad.file.as_str(), bad.line), ("audit.jsonl", number));
+        assert!(bad.reason.contains(reason), "{}", bad.reason);
+    }
+}
+
+#[test]
+fn the_first_bad_line_is_named() {
+    let fixture = Fixture::new();
+    for deed in [Deed::Create, Deed::Pause, Deed::Resume, Deed::Stop] {
+        fixture.record(deed);
+    }
+    assert_eq!(verify(&fixture.data).unwrap(), Verdict { n_good: 4, bad: Vec::new() });
+    let good = fixture.lines();
+    let with = |at: usize, line: String| {
+        let mut lines = good.clone();
+        lines[at] = line;
+        lines
+    };
+    fixture.check_bad(&with(1, good[1].replace("pause", "stop")), 2, "has been changed");
+    fixture.check_bad(&with(2, "{".to_owned()), 3, "cannot be read");
+    fixture.check_bad(&[&good[..1], &good[2..]].concat(), 2, "has number 3 where 2 is due");
+    fixture.check_bad(&[&good[..2], &good[1..]].concat(), 3, "has number 2 where 3 is due");
+    // Whoever knows no key can make a hash, and not a signature.
+    let mut forged: AuditLine = serde_json::from_str(&good[3]).unwrap();
+    forged.who = "mallory".to_owned();
+    forged.hash = hash(&forged);
+    let forged = serde_json::to_string(&forged).unwrap();
+    fixture.check_bad(&with(3, forged), 4, "signature is wrong");
+}
+
+#[test]
+fn writers_take_turns() {
+    let fixture = Fixture::new();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| fixture.record(Deed::Pin));
+        }
+    });
+    assert_eq!(verify(&fixture.data).unwrap().n_good, 8);
+}
+
+#[test]
+fn marks_are_what_was_done_last() {
+    let fixture = Fixture::new();
+    let mut marks = Marks::default();
+    fixture.record(Deed::Archive);
+    fixture.record(Deed::Pin);
+    let mut pin = Entry::new("test", Deed::Pin, &fixture.run);
+    pin.new = json!("step_000000001");
+    record(&fixture.data, pin, 2.0).unwrap();
+    assert_eq!(marks.advance(&fixture.data).unwrap().len(), 3);
+    assert!(marks.archived.contains(&fixture.run) && marks.pinned.contains(&fixture.run));
+    assert!(marks.pinned_checkpoints[&fixture.run].contains("step_000000001"));
+    fixture.record(Deed::Unarchive);
+    fixture.record(Deed::Unpin);
+    assert_eq!(marks.advance(&fixture.data).unwrap().len(), 2);
+    assert!(marks.archived.is_empty() && marks.pinned.is_empty());
+    assert!(!marks.pinned_checkpoints[&fixture.run].is_empty(), "the checkpoint's own pin stays");
+    // Read at once it says the same.
+    let mut again = Marks::default();
+    again.advance(&fixture.data).unwrap();
+    assert_eq!(again, marks);
+}

@@ -1,0 +1,525 @@
+//! Any episode of any run, to be seen again.
+//!
+//! What was recorded of an episode of ours is its seed and its actions. A [`Replay`] steps it again
+//! in a fresh world, once, and keeps what was seen and earned; pictures are drawn when they are
+//! asked for. A foreign episode is read as its trainer told it. An [`Archive`] is the door to both,
+//! for every kind of run: trainings and evaluations have `episodes/`, a person's session has its
+//! events, and a run that was made before there were recordings can still list its episodes.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cartridge_games::env::{Actions, AnyAction, Env, EnvAction, EnvSpec};
+use cartridge_games::registry::{is_game, make_env};
+use cartridge_games::scene::Scene;
+use cartridge_store::episodes::{Order, Page, Sort};
+use cartridge_store::follow::latest_episodes;
+use cartridge_store::{
+    DataDir, EpisodeBody, EpisodeHead, EpisodeReader, Manifest, RunDir, RunId, RunKind, StepRecord,
+    StoreError,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::error::{Result, RunError};
+use crate::human::Record;
+use crate::lab::Lab;
+
+/// Episodes of a run that are kept computed: a page plays one and may compare it with another.
+const REPLAYS: usize = 3;
+
+/// Runs whose episodes a lab keeps open.
+const ARCHIVES: usize = 6;
+
+/// The episodes of a run.
+#[derive(Debug)]
+pub struct Archive {
+    /// The run.
+    pub manifest: Manifest,
+    /// Options of the environment.
+    pub options: Map<String, Value>,
+    source: Source,
+    /// The newest last.
+    replays: Vec<Replay>,
+}
+
+/// Where the episodes are.
+#[derive(Debug)]
+enum Source {
+    Recorded(EpisodeReader),
+    /// A person's session.
+    Human(DataDir),
+    /// Only figures: the run was made before there were recordings.
+    Figures(RunDir),
+}
+
+impl Archive {
+    /// Opens the episodes of a run.
+    pub fn open(data: &DataDir, id: &RunId) -> Result<Self> {
+        let dir = data.run(id);
+        let manifest = dir.manifest()?;
+        let options = manifest.config["env"].as_object().cloned().unwrap_or_default();
+        let source = if manifest.kind == RunKind::Human && !is_game(&manifest.env_id) {
+            Source::Human(data.clone())
+        } else {
+            Self::source(dir)?
+        };
+        Ok(Self { manifest, options, source, replays: Vec::new() })
+    }
+
+    fn source(dir: RunDir) -> Result<Source> {
+        Ok(if dir.episodes_path().is_dir() {
+            Source::Recorded(EpisodeReader::open(&dir)?)
+        } else {
+            Source::Figures(dir)
+        })
+    }
+
+    /// Sees what was recorded since.
+    pub fn refresh(&mut self) -> Result<()> {
+        match &mut self.source {
+            Source::Recorded(reader) => reader.refresh()?,
+            Source::Human(_) => {}
+            // It may have been opened before its first episode ended.
+            Source::Figures(dir) => self.source = Self::source(dir.clone())?,
+        }
+        Ok(())
+    }
+
+    /// A part of the list of all episodes.
+    pub fn page(&mut self, sort: Sort, order: Order, offset: u64, limit: usize) -> Result<Page> {
+        let mut heads = match &mut self.source {
+            Source::Recorded(reader) => return Ok(reader.heads(sort, order, offset, limit)?),
+            Source::Human(data) => {
+                human_heads(&Record::read(data, &self.manifest.id, None)?, &self.manifest)
+            }
+            Source::Figures(dir) => figures(dir)?,
+        };
+        heads.sort_by(|a, b| {
+            let by = match sort {
+                Sort::Number => a.episode.cmp(&b.episode),
+                Sort::Return => a.reward.total_cmp(&b.reward),
+                Sort::Length => a.length.cmp(&b.length),
+                Sort::Time => a.t.total_cmp(&b.t),
+            };
+            let by = if order == Order::Descending { by.reverse() } else { by };
+            by.then(a.episode.cmp(&b.episode))
+        });
+        let total = heads.len() as u64;
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let heads = heads.into_iter().skip(skip).take(limit).collect();
+        Ok(Page { total, n_damaged: 0, heads })
+    }
+
+    /// Episode `n`, ready to be looked at. It is computed once and kept for a while.
+    pub fn replay(&mut self, n: u64) -> Result<&mut Replay> {
+        let head = self.head(n)?;
+        // An episode that was played again, or goes on, has another head.
+        if let Some(kept) = self.replays.iter().position(|kept| kept.head == head) {
+            let kept = self.replays.remove(kept);
+            self.replays.push(kept);
+            return Ok(self.replays.last_mut().expect("it was just put there"));
+        }
+        let run = || self.manifest.id.clone();
+        let missing = || RunError::NoSuchEpisode { run: run(), episode: n };
+        let body = match &mut self.source {
+            Source::Recorded(reader) => match reader.n_steps(n)? {
+                // The steps of a foreign episode stay where they are.
+                Some(n_steps) => {
+                    let steps = Steps::Stored(n_steps);
+                    return Ok(self.keep(Replay { head, matches: true, steps }));
+                }
+                None => reader.body(n)?.ok_or_else(missing)?,
+            },
+            Source::Human(data) => {
+                let record = Record::read(data, &self.manifest.id, u32::try_from(n).ok())?;
+                let mut actions = Actions::new(&record.spec.actions);
+                record.actions.iter().for_each(|action| actions.push(action.borrow()));
+                body_of(actions)
+            }
+            Source::Figures(_) => return Err(RunError::NotRecorded { run: run(), episode: n }),
+        };
+        let replay = Replay::compute(&self.manifest.env_id, &self.options, head, body)
+            .map_err(|reason| reason.of(&self.manifest.id, n))?;
+        Ok(self.keep(replay))
+    }
+
+    /// Episode `n` in figures.
+    pub fn head(&mut self, n: u64) -> Result<EpisodeHead> {
+        let found = match &mut self.source {
+            Source::Recorded(reader) => reader.head(n)?,
+            Source::Human(data) => {
+                let record = Record::read(data, &self.manifest.id, None)?;
+                let heads = human_heads(&record, &self.manifest);
+                heads.into_iter().find(|head| head.episode == n)
+            }
+            Source::Figures(dir) => figures(dir)?.into_iter().find(|head| head.episode == n),
+        };
+        let run = || self.manifest.id.clone();
+        found.ok_or_else(|| RunError::NoSuchEpisode { run: run(), episode: n })
+    }
+
+    /// The steps `range` of episode `n`, as far as there are any. Step 0 is the start, as far as it
+    /// is known; step 1 is what the first action led to.
+    pub fn steps(&mut self, n: u64, range: Range<u64>, with_scenes: bool) -> Result<Vec<Moment>> {
+        let replay = self.replay(n)?;
+        if let Steps::Computed(computed) = &mut replay.steps {
+            return Ok(computed.moments(range, with_scenes));
+        }
+        let Source::Recorded(reader) = &mut self.source else { return Ok(Vec::new()) };
+        let first = range.start.max(1);
+        let steps = reader.steps(n, first - 1..range.end.max(first) - 1)?.unwrap_or_default();
+        Ok((first..).zip(steps).map(|(step, told)| Moment::told(step, told)).collect())
+    }
+
+    fn keep(&mut self, replay: Replay) -> &mut Replay {
+        if self.replays.len() >= REPLAYS {
+            self.replays.remove(0);
+        }
+        self.replays.push(replay);
+        self.replays.last_mut().expect("it was just put there")
+    }
+}
+
+/// An episode that can be looked at.
+#[derive(Debug)]
+pub struct Replay {
+    /// What was recorded of it.
+    pub head: EpisodeHead,
+    /// Whether stepping it again gave the return, the length and the end that were recorded; if
+    /// not, the environment has changed since.
+    pub matches: bool,
+    steps: Steps,
+}
+
+#[derive(Debug)]
+enum Steps {
+    Computed(Box<Computed>),
+    /// So many, as a foreign trainer told them.
+    Stored(u64),
+}
+
+/// Why an episode cannot be computed.
+enum Reason {
+    Run(RunError),
+    /// The actions cannot have been taken.
+    Senseless(String),
+}
+
+impl Reason {
+    fn of(self, run: &RunId, episode: u64) -> RunError {
+        match self {
+            Self::Run(error) => error,
+            Self::Senseless(reason) => RunError::BadEpisode { run: run.clone(), episode, reason },
+        }
+    }
+}
+
+impl Replay {
+    /// Number of its steps; moments are one more where the start is known.
+    pub fn n_steps(&self) -> u64 {
+        match &self.steps {
+            Steps::Computed(computed) => computed.rewards.len() as u64,
+            Steps::Stored(n_steps) => *n_steps,
+        }
+    }
+
+    /// Facts of the environment, where it is one of ours.
+    pub fn spec(&self) -> Option<&'static EnvSpec> {
+        match &self.steps {
+            Steps::Computed(computed) => Some(computed.env.spec()),
+            Steps::Stored(_) => None,
+        }
+    }
+
+    fn compute(
+        env_id: &str,
+        options: &Map<String, Value>,
+        head: EpisodeHead,
+        body: EpisodeBody,
+    ) -> Result<Self, Reason> {
+        let actions = match body {
+            EpisodeBody::Discrete(actions) => Actions::Discrete(actions),
+            EpisodeBody::Continuous { width, actions } => {
+                Actions::Continuous { width, numbers: actions }
+            }
+            EpisodeBody::Steps(steps) => {
+                let steps = Steps::Stored(steps.len() as u64);
+                return Ok(Self { head, matches: true, steps });
+            }
+        };
+        let senseless = |reason: &str| Reason::Senseless(reason.to_owned());
+        let seed = head.seed.ok_or_else(|| senseless("its seed is not known"))?;
+        let env = make_env(env_id, options).map_err(|error| Reason::Run(error.into()))?;
+        let mut computed = Computed::new(env, seed, actions);
+        let end = computed.step_all().map_err(Reason::Senseless)?;
+        let matches = computed.rewards.iter().fold(0.0, |sum, reward| sum + reward).to_bits()
+            == head.reward.to_bits()
+            && computed.rewards.len() as u64 == u64::from(head.length)
+            && end == (head.terminated, head.truncated);
+        Ok(Self { head, matches, steps: Steps::Computed(Box::new(computed)) })
+    }
+}
+
+/// An episode that was stepped again.
+#[derive(Debug)]
+struct Computed {
+    /// Stands at step `at`: pictures are mostly asked for in order, and from there it goes on. Going
+    /// back begins anew, which takes 2 ms for the longest episodes (`benches/episodes.sh`).
+    env: Box<dyn Env>,
+    at: usize,
+    seed: u64,
+    actions: Actions,
+    /// What was seen, the start first.
+    observations: Vec<f32>,
+    /// What was legal, the start first; empty where everything always is.
+    masks: Vec<bool>,
+    rewards: Vec<f64>,
+    end: (bool, bool),
+}
+
+impl Computed {
+    fn new(env: Box<dyn Env>, seed: u64, actions: Actions) -> Self {
+        let (observations, masks, rewards) = (Vec::new(), Vec::new(), Vec::new());
+        let end = (false, false);
+        Self { env, at: 0, seed, actions, observations, masks, rewards, end }
+    }
+
+    /// Steps the whole episode and says how it ended, or why it cannot have been.
+    fn step_all(&mut self) -> Result<(bool, bool), String> {
+        let spec = self.env.spec();
+        let mut observation = vec![0.0; spec.observation];
+        self.env.reset(Some(self.seed), &mut observation);
+        self.see(&observation);
+        for step in 0..self.actions.len() {
+            let action = self.actions.get(step).expect("there are as many");
+            if self.end != (false, false) {
+                return Err(format!("it goes on after its end at step {step}"));
+            }
+            if !fits(spec, action) {
+                return Err(format!("{action:?} at step {step} is no action of {}", spec.id));
+            }
+            let outcome = self.env.step(action, &mut observation);
+            self.rewards.push(outcome.reward);
+            self.end = (outcome.terminated, outcome.truncated);
+            self.see(&observation);
+        }
+        self.at = self.rewards.len();
+        Ok(self.end)
+    }
+
+    fn see(&mut self, observation: &[f32]) {
+        self.observations.extend_from_slice(observation);
+        let spec = self.env.spec();
+        if spec.is_masked {
+            let from = self.masks.len();
+            self.masks.resize(from + spec.actions.size(), false);
+            self.env.legal_actions(&mut self.masks[from..]);
+        }
+    }
+
+    fn moments(&mut self, range: Range<u64>, with_scenes: bool) -> Vec<Moment> {
+        let n_moments = self.rewards.len() as u64 + 1;
+        let steps = range.start.min(n_moments)..range.end.min(n_moments);
+        steps.map(|step| self.moment(step as usize, with_scenes)).collect()
+    }
+
+    fn moment(&mut self, step: usize, with_scene: bool) -> Moment {
+        let scene = with_scene.then(|| self.scene(step));
+        let spec = self.env.spec();
+        let seen = &self.observations[step * spec.observation..(step + 1) * spec.observation];
+        let seen: Vec<f64> = seen.iter().map(|&x| f64::from(x)).collect();
+        let is_last = step == self.rewards.len();
+        let (terminated, truncated) = if is_last { self.end } else { (false, false) };
+        let is_over = terminated || truncated;
+        let legal = spec.is_masked.then(|| {
+            let n = spec.actions.size();
+            let mask = &self.masks[step * n..(step + 1) * n];
+            (0..n).filter(|&index| mask[index] && !is_over).collect()
+        });
+        let before = step.checked_sub(1);
+        let action = before.and_then(|before| self.actions.get(before)).map(|action| {
+            let action = match action {
+                EnvAction::Discrete(action) => AnyAction::Discrete(action),
+                EnvAction::Continuous(numbers) => AnyAction::Continuous(numbers.to_vec()),
+            };
+            serde_json::to_value(action).expect("an action is plain data")
+        });
+        Moment {
+            step: step as u64,
+            action,
+            observation: Some(seen.into()),
+            reward: before.map(|before| self.rewards[before]),
+            terminated: before.map(|_| terminated),
+            truncated: before.map(|_| truncated),
+            legal,
+            t: None,
+            scene,
+        }
+    }
+
+    fn scene(&mut self, step: usize) -> Scene {
+        let mut observation = vec![0.0; self.env.spec().observation];
+        if step < self.at {
+            self.env.reset(Some(self.seed), &mut observation);
+            self.at = 0;
+        }
+        while self.at < step {
+            let action = self.actions.get(self.at).expect("there are as many");
+            self.env.step(action, &mut observation);
+            self.at += 1;
+        }
+        self.env.scene()
+    }
+}
+
+/// Whether an environment takes `action`: of its kind and size. Numbers beyond the bounds are
+/// clipped by the environment, and were when it was played.
+fn fits(spec: &EnvSpec, action: EnvAction<'_>) -> bool {
+    match action {
+        EnvAction::Discrete(_) => spec.actions.contains(action),
+        EnvAction::Continuous(numbers) => {
+            !spec.actions.is_discrete() && numbers.len() == spec.actions.size()
+        }
+    }
+}
+
+/// A moment of an episode, as `cartridge trace` writes it, with its place and, if asked for, its
+/// picture.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    /// Actions before it.
+    pub step: u64,
+    /// What was done; nothing at the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Value>,
+    /// What is seen. Floats are written as doubles, which hold every single exactly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Value>,
+    /// What the action earned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reward: Option<f64>,
+    /// Whether the task itself has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminated: Option<bool>,
+    /// Whether the time limit was reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+    /// The actions that are legal next, where not all always are; none after the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub legal: Option<Vec<usize>>,
+    /// When, where a foreign trainer told it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t: Option<f64>,
+    /// The picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<Scene>,
+}
+
+impl Moment {
+    fn told(step: u64, told: StepRecord) -> Self {
+        let StepRecord { action, reward, terminated, truncated, obs, t } = told;
+        Self {
+            step,
+            action: Some(action),
+            observation: obs,
+            reward: Some(reward),
+            terminated: Some(terminated),
+            truncated: Some(truncated),
+            legal: None,
+            t,
+            scene: None,
+        }
+    }
+}
+
+/// Actions as the store keeps them.
+pub(crate) fn body_of(actions: Actions) -> EpisodeBody {
+    match actions {
+        Actions::Discrete(actions) => EpisodeBody::Discrete(actions),
+        Actions::Continuous { width, numbers } => {
+            EpisodeBody::Continuous { width, actions: numbers }
+        }
+    }
+}
+
+/// Heads from a person's session; the steps of the run are those of all its episodes.
+fn human_heads(record: &Record, manifest: &Manifest) -> Vec<EpisodeHead> {
+    let mut step = 0;
+    let head = |episode: &crate::human::Episode| {
+        step += episode.length;
+        EpisodeHead {
+            episode: u64::from(episode.episode),
+            attempt: 1,
+            lane: 0,
+            seed: Some(episode.seed),
+            reward: episode.total_reward,
+            length: u32::try_from(episode.length).unwrap_or(u32::MAX),
+            step,
+            terminated: episode.terminated,
+            truncated: episode.truncated,
+            checkpoint_step: None,
+            t: manifest.created_at,
+            foreign_id: None,
+        }
+    };
+    record.episodes.iter().map(head).collect()
+}
+
+/// Heads from the rows of metrics.
+fn figures(dir: &RunDir) -> Result<Vec<EpisodeHead>> {
+    let all = latest_episodes(dir, usize::MAX)?;
+    let head = |place: usize| EpisodeHead {
+        episode: all.episode[place],
+        attempt: 1,
+        lane: 0,
+        seed: Some(all.seed[place]),
+        reward: all.reward[place],
+        length: all.length[place],
+        step: all.timestep[place],
+        terminated: all.terminated[place],
+        truncated: !all.terminated[place],
+        checkpoint_step: None,
+        // It is not kept; the order is.
+        t: all.timestep[place] as f64,
+        foreign_id: None,
+    };
+    Ok((0..all.len().unwrap_or(0)).map(head).collect())
+}
+
+/// The archives that a lab keeps open, the newest last.
+#[derive(Debug, Default)]
+pub(crate) struct Archives(Mutex<Vec<(RunId, Arc<Mutex<Archive>>)>>);
+
+impl Lab {
+    /// Asks the episodes of a run something.
+    pub fn with_archive<T>(
+        &self,
+        id: &RunId,
+        question: impl FnOnce(&mut Archive) -> Result<T>,
+    ) -> Result<T> {
+        if !self.data.run(id).manifest_path().exists() {
+            return Err(StoreError::NoSuchRun(id.to_string()).into());
+        }
+        let kept = {
+            let mut archives = self.archives.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = archives.iter().position(|(kept, _)| kept == id);
+            let (_, archive) = match place {
+                Some(place) => archives.remove(place),
+                None => (id.clone(), Arc::new(Mutex::new(Archive::open(&self.data, id)?))),
+            };
+            if archives.len() >= ARCHIVES {
+                archives.remove(0);
+            }
+            archives.push((id.clone(), Arc::clone(&archive)));
+            archive
+        };
+        // Whoever looks at another run does not wait for this one.
+        let mut archive = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        archive.refresh()?;
+        question(&mut archive)
+    }
+}
+
+#[cfg(test)]
+mod tests;

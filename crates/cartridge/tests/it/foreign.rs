@@ -1,0 +1,399 @@
+//! Trainers that are not ours: the example in Python, well-behaved and not, under the real binary.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cartridge_run::store::episodes::{EpisodeBody, EpisodeReader};
+use cartridge_run::store::{RunDir, RunId};
+use serde_json::{Value, json};
+
+use crate::support::{LabProcess, cartridge, is_alive, kill, pids, result, run, text, wait_for};
+
+/// The example trainer.
+fn trainer() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/examples/minimal_trainer.py");
+    Path::new(path).canonicalize().unwrap().display().to_string()
+}
+
+/// Runs the example to its end with `options` of `cartridge exec` and `args` of its own, and
+/// returns the result and the run's folder.
+#[track_caller]
+fn exec(folder: &Path, options: &[&str], args: &[&str]) -> (Value, PathBuf) {
+    let trainer = trainer();
+    let mut command = vec!["exec", "--env", "Corridor-v0", "--json"];
+    command.extend(options);
+    command.extend(["--", "python3", &trainer]);
+    command.extend(args);
+    exec_command(folder, &command)
+}
+
+#[track_caller]
+fn exec_command(folder: &Path, command: &[&str]) -> (Value, PathBuf) {
+    let output = run(folder, command);
+    let report = result(&output);
+    let dir = folder.join("data/runs").join(report["run_id"].as_str().unwrap());
+    (report, dir)
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The exit that the supervisor recorded last.
+fn exit(dir: &Path) -> Value {
+    let last = lines(&dir.join("supervisor.jsonl")).pop().unwrap();
+    assert_eq!(last["type"], "exited");
+    last
+}
+
+fn events(dir: &Path, kind: &str) -> Vec<Value> {
+    let all = lines(&dir.join("events.jsonl"));
+    all.into_iter().filter(|event| event["type"] == kind).collect()
+}
+
+/// Starts the example and leaves it to itself; returns its name.
+fn detach(folder: &Path, options: &[&str], args: &[&str]) -> String {
+    let trainer = trainer();
+    let mut command =
+        vec!["exec", "--env", "Corridor-v0", "--detach", "--stop-grace", "1", "--data", "."];
+    command.extend(options);
+    command.extend(["--", "python3", &trainer]);
+    command.extend(args);
+    let output = run(folder, &command);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout).trim().to_owned()
+}
+
+const ENDLESS: [&str; 2] = ["--steps", "1000000000"];
+
+#[test]
+fn a_trainer_that_speaks_well_has_everything_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (report, dir) =
+        exec(folder.path(), &["--name", "first steps", "--seed", "7"], &["--delay", "0"]);
+    assert_eq!(report["state"], "succeeded", "{report}");
+    let exit = exit(&dir);
+    let counts = &exit["lines"];
+    assert_eq!((exit["code"].as_i64(), counts["wrong"].as_u64()), (Some(0), Some(0)), "{exit}");
+    let by_type = &counts["by_type"];
+    assert_eq!(report["steps"], by_type["step"]);
+
+    // Rows are numbered without gap, and the columns of episodes agree with `episodes/`.
+    let rows = lines(&dir.join("metrics.jsonl"));
+    let numbers: Vec<u64> = rows.iter().map(|row| row["row"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=rows.len() as u64).collect::<Vec<_>>());
+    let values = |name: &str| rows.iter().filter(|row| row["values"][name].is_number()).count();
+    assert_eq!(values("train/value") as u64, by_type["metric"].as_u64().unwrap());
+    assert_eq!(values("train/loss") as u64, by_type["metrics"].as_u64().unwrap());
+    assert!(rows.iter().all(|row| row["values"].as_object().unwrap().len() != 1), "they coalesce");
+    let returns: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| row["episodes"]["reward"].as_array().cloned().unwrap_or_default())
+        .map(|value| value.as_f64().unwrap())
+        .collect();
+    assert_eq!(returns.len() as u64, by_type["episode"].as_u64().unwrap());
+    let mut reader = EpisodeReader::open(&RunDir::new(&dir)).unwrap();
+    let head = reader.head(3).unwrap().unwrap();
+    assert_eq!((head.reward, head.seed), (returns[2], Some(7)));
+    let Some(EpisodeBody::Steps(steps)) = reader.body(3).unwrap() else {
+        panic!("they are foreign")
+    };
+    assert_eq!(steps.len() as u32, head.length);
+    assert_eq!(steps.iter().map(|step| step.reward).sum::<f64>(), head.reward);
+
+    assert_eq!(events(&dir, "configured")[0]["algo"], "q-learning");
+    let checkpoint = events(&dir, "checkpoint_saved").pop().unwrap();
+    let file = dir.join("checkpoints").join(checkpoint["name"].as_str().unwrap()).join("q.json");
+    assert!(file.exists());
+    assert_eq!(events(&dir, "done")[0]["reason"], "completed");
+    assert!(!dir.join("events-1.sock").exists(), "nothing is left behind");
+}
+
+#[test]
+fn garbage_noise_and_numbers_that_are_not_finite_are_survived_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--garbage", "--noise", "--nan", "--steps", "200", "--delay", "0", "--half-line"];
+    let (report, dir) = exec(folder.path(), &[], &args);
+    assert_eq!(report["state"], "succeeded", "{report}");
+    let counts = exit(&dir)["lines"].clone();
+    let n = |name: &str| counts[name].as_u64().unwrap();
+    let steps = counts["by_type"]["step"].as_u64().unwrap();
+    assert_eq!((n("wrong"), n("unknown"), n("cut")), (steps / 10, steps / 10, 0), "{counts}");
+    assert_eq!(n("nonfinite"), 2 * (steps / 10));
+    // Of each heap of garbage five lines are log; of the noise every line is.
+    assert_eq!(n("log"), 5 * (steps / 10) + steps);
+    let rows = lines(&dir.join("metrics.jsonl"));
+    let with = |name: &str| rows.iter().filter(|row| row["values"].get(name).is_some()).count();
+    assert_eq!(with("train/nan") as u64, steps / 10);
+    assert!(rows.iter().all(|row| row["values"].get("train/nan").is_none_or(Value::is_null)));
+    // The last line had no newline, and it came after everything else.
+    assert_eq!(rows.iter().filter(|row| row["values"]["half_line"] == 42.0).count(), 1);
+    let log = fs::read_to_string(dir.join("log.txt")).unwrap();
+    assert!(log.contains("{'type': 'metric', 'name': 'a repr', 'value': 1}"));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_cut_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = "import sys; sys.stdout.write('{\"type\":\"log\",\"message\":\"' + 'x' * 9_000_000 + '\"}\\n'); print('after')";
+    let command = ["exec", "--env", "x", "--json", "--", "python3", "-c", program];
+    let (report, dir) = exec_command(folder.path(), &command);
+    assert_eq!(report["state"], "succeeded");
+    let exit = exit(&dir);
+    assert_eq!((&exit["lines"]["cut"], &exit["lines"]["log"]), (&json!(1), &json!(1)), "{exit}");
+    let log = exit["log"].as_array().unwrap();
+    assert_eq!(log[1], "[cut: the line had 9000027 bytes]");
+    assert_eq!(log[2], "after");
+}
+
+#[test]
+fn a_crash_is_told_with_its_code_and_the_last_20_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let (report, dir) = exec(folder.path(), &[], &["--crash-at", "50", "--delay", "0"]);
+    assert_eq!(report["state"], "failed");
+    let exit = exit(&dir);
+    assert_eq!((&exit["code"], &exit["signal"]), (&json!(3), &Value::Null));
+    let words: Vec<String> = (10..30).map(|idx| format!("last words {idx}")).collect();
+    assert_eq!(exit["log"], json!(words));
+    assert_eq!(exit["lines"]["by_type"]["step"], 50, "everything before it is kept");
+    assert!(events(&dir, "done").is_empty());
+}
+
+#[test]
+fn a_signal_is_told_and_a_program_that_is_not_there_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = ["exec", "--env", "x", "--json", "--", "sh", "-c", "echo so long; kill -SEGV $$"];
+    let (report, dir) = exec_command(folder.path(), &command);
+    assert_eq!((&report["state"], &exit(&dir)["signal"]), (&json!("failed"), &json!(11)));
+    assert_eq!(exit(&dir)["log"], json!(["so long"]));
+    let command = ["exec", "--env", "x", "--json", "--", "/no/such/trainer"];
+    let (report, dir) = exec_command(folder.path(), &command);
+    assert_eq!(report["state"], "failed");
+    let log = exit(&dir)["log"].to_string();
+    assert!(log.contains("cannot start `/no/such/trainer`"), "{log}");
+}
+
+#[test]
+fn limits_end_a_run_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let (report, dir) = exec(folder.path(), &["--max-steps", "300"], &ENDLESS);
+    assert_eq!(report["state"], "terminated");
+    let reason = exit(&dir)["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("The limit of 300 steps is reached"), "{reason}");
+    assert_eq!(events(&dir, "done")[0]["reason"], "stopped", "it was asked, and obeyed");
+    assert_eq!(events(&dir, "warning")[0]["message"], reason);
+
+    let options = ["--max-seconds", "0.5", "--stop-grace", "1"];
+    let (report, dir) = exec(folder.path(), &options, &["--ignore-term"]);
+    assert_eq!(report["state"], "terminated");
+    let exit = exit(&dir);
+    assert_eq!(exit["reason"], "The time limit of 0.5 s is reached");
+    assert_eq!((&exit["signal"], &exit["forced"]), (&json!(9), &json!(true)));
+}
+
+#[test]
+fn a_trainer_that_ignores_stop_and_term_is_killed_with_what_it_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = detach(folder.path(), &[], &["--ignore-term"]);
+    let (_, pid) = pids(folder.path(), &id);
+    let dir = folder.path().join("runs").join(&id);
+    wait_for("its first words", || (!events(&dir, "configured").is_empty()).then_some(()));
+    assert!(run(folder.path(), &["stop", &id, "--data", "."]).status.success());
+    wait_for("its end", || (!is_alive(pid)).then_some(()));
+    let exit = wait_for("the record of it", || {
+        lines(&dir.join("supervisor.jsonl")).pop().filter(|line| line["type"] == "exited")
+    });
+    assert_eq!((&exit["signal"], &exit["forced"]), (&json!(9), &json!(true)));
+}
+
+#[test]
+fn a_supervisor_that_is_killed_takes_the_trainer_and_its_children_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), 0);
+    // The trainer is a shell, and what trains is its child.
+    let script = format!("python3 {} --steps 1000000000 & echo child $!; wait", trainer());
+    let args = ["exec", "--env", "x", "--detach", "--data", ".", "--", "sh", "-c", &script];
+    let output = run(folder.path(), &args);
+    let id = text(&output.stdout).trim().to_owned();
+    let (supervisor, shell) = pids(folder.path(), &id);
+    let dir = folder.path().join("runs").join(&id);
+    let child: u64 = wait_for("the child", || {
+        let log = fs::read_to_string(dir.join("log.txt")).ok()?;
+        log.lines().find_map(|line| line.strip_prefix("child ")?.parse().ok())
+    });
+    lab.wait_for_run(&id, "its first steps", |run| run["step"].as_u64() > Some(0));
+    kill("-KILL", supervisor);
+    wait_for("both to end", || (!is_alive(shell) && !is_alive(child)).then_some(()));
+    lab.wait_for_run(&id, "the loss", |run| run["state"] == "lost");
+}
+
+#[test]
+fn a_trainer_is_steered_and_what_it_says_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), 0);
+    let id = detach(folder.path(), &["--name", "steered"], &ENDLESS);
+    let dir = folder.path().join("runs").join(&id);
+    let run = lab.wait_for_run(&id, "it to learn", |run| {
+        run["mean_reward"].is_number() && run["lines"]["typed"].as_u64() > Some(0)
+    });
+    assert_eq!((&run["kind"], &run["name"]), (&json!("external"), &json!("steered")));
+    assert_eq!((&run["algorithm"], &run["state"]), (&json!("q-learning"), &json!("running")));
+    assert!(run["rss_bytes"].as_u64() > Some(0), "{run}");
+    let (_, listed) = lab.get("/api/runs");
+    assert!(listed.to_string().contains(&id));
+
+    let ask = |what: &str, body: &Value| {
+        let (status, answer) = lab.post(&format!("/api/runs/{id}/{what}"), body);
+        assert!(status < 300, "{what}: {answer}");
+    };
+    ask("pause", &json!({}));
+    lab.wait_for_run(&id, "the pause", |run| run["state"] == "paused");
+    let n_lines = || lines(&dir.join("metrics.jsonl")).len();
+    // What was on its way when it paused has been written by the time the pause is seen.
+    let before = n_lines();
+    ask("tune", &json!({ "path": "trainer.learning_rate", "value": 0.05 }));
+    let tuned = wait_for("the tuning", || events(&dir, "tune_applied").pop());
+    assert_eq!((&tuned["old"], &tuned["new"]), (&json!(0.1), &json!(0.05)));
+    assert!(n_lines() <= before + 1, "it stands still");
+    ask("checkpoint", &json!({}));
+    wait_for("the checkpoint", || events(&dir, "checkpoint_saved").pop());
+    ask("resume", &json!({}));
+    lab.wait_for_run(&id, "it to go on", |run| run["state"] == "running");
+    wait_for("more rows", || (n_lines() > before + 3).then_some(()));
+    ask("stop", &json!({}));
+    let run = lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+    assert_eq!((&run["lines"]["wrong"], &run["lines"]["log"]), (&json!(0), &json!(0)), "{run}");
+
+    // The numbers of the API are the places in the file.
+    let (_, log) = lab.get(&format!("/api/runs/{id}/events?limit=10000"));
+    let seen: Vec<Value> =
+        log["events"].as_array().unwrap().iter().map(|entry| entry["type"].clone()).collect();
+    let kept: Vec<Value> =
+        lines(&dir.join("events.jsonl")).into_iter().map(|event| event["type"].clone()).collect();
+    assert_eq!(seen, kept);
+    let numbers = log["events"].as_array().unwrap().iter().map(|e| e["seq"].as_u64().unwrap());
+    assert_eq!(numbers.collect::<Vec<_>>(), (1..=kept.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn several_speak_at_once_and_every_line_is_kept_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // Eight connections and standard output, each with its own metric.
+    let program = r#"
+import os, socket, sys, threading
+def speak(name, out):
+    for step in range(500):
+        out.write('{"type":"metric","name":"%s","value":%d,"step":%d}\n' % (name, step, step))
+    out.flush()
+def connect(name):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(os.environ["CARTRIDGE_EVENTS"])
+    speak(name, connection.makefile("w"))
+threads = [threading.Thread(target=connect, args=("socket/%d" % idx,)) for idx in range(8)]
+for thread in threads: thread.start()
+speak("stdout", sys.stdout)
+for thread in threads: thread.join()
+"#;
+    let command = ["exec", "--env", "x", "--json", "--", "python3", "-c", program];
+    let (report, dir) = exec_command(folder.path(), &command);
+    assert_eq!(report["state"], "succeeded", "{report}");
+    assert_eq!(exit(&dir)["lines"]["by_type"]["metric"], 9 * 500);
+    let rows = lines(&dir.join("metrics.jsonl"));
+    let mut names: Vec<String> = (0..8).map(|idx| format!("socket/{idx}")).collect();
+    names.push("stdout".to_owned());
+    for name in names {
+        let values: Vec<u64> = rows
+            .iter()
+            .filter_map(|row| row["values"].get(&name)?.as_f64())
+            .map(|value| value as u64)
+            .collect();
+        assert_eq!(
+            values,
+            (0..500).collect::<Vec<_>>(),
+            "{name}: none lost, none doubled, in order"
+        );
+    }
+    let numbers: Vec<u64> = rows.iter().map(|row| row["row"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=rows.len() as u64).collect::<Vec<_>>(), "one sequence");
+}
+
+#[test]
+fn a_trainer_may_speak_by_the_socket_alone_and_sees_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let trainer = trainer();
+    let mut command = cartridge(&["exec", "--env", "Corridor-v0", "--json", "--"]);
+    command.args(["sh", "-c", &format!("env; exec python3 {trainer} --socket --steps 200")]);
+    command.env("CARTRIDGE_TOKEN", "open sesame").current_dir(folder.path());
+    let output = command.output().unwrap();
+    let report = result(&output);
+    assert_eq!(report["state"], "succeeded", "{report}");
+    let id: RunId = report["run_id"].as_str().unwrap().parse().unwrap();
+    let dir = folder.path().join("data/runs").join(id.as_str());
+    let log = fs::read_to_string(dir.join("log.txt")).unwrap();
+    assert!(log.contains(&format!("CARTRIDGE_RUN_ID={id}")), "{log}");
+    assert!(!log.contains("sesame"), "{log}");
+    assert!(exit(&dir)["lines"]["by_type"]["step"].as_u64() >= Some(200));
+}
+
+#[test]
+fn a_flood_is_survived_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (report, dir) = exec(folder.path(), &[], &["--flood", "350000"]);
+    assert_eq!(report["state"], "succeeded");
+    let by_type = exit(&dir)["lines"]["by_type"].clone();
+    assert_eq!((&by_type["metric"], &by_type["step"]), (&json!(250_000), &json!(100_000)));
+    let rows = lines(&dir.join("metrics.jsonl"));
+    let points: usize = rows
+        .iter()
+        .map(|row| {
+            row["values"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|key| key.starts_with("flood/"))
+                .count()
+        })
+        .sum();
+    assert_eq!(points, 250_000);
+}
+
+#[test]
+fn the_checker_says_what_is_right_and_what_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let trainer = trainer();
+    let check = |options: &[&str], args: &[&str]| {
+        let mut command = vec!["protocol", "check", "--json"];
+        command.extend(options);
+        command.extend(["--", "python3", &trainer]);
+        command.extend(args);
+        let output = run(folder.path(), &command);
+        (output.status.code(), result(&output), text(&output.stdout))
+    };
+    let (code, summary, _) = check(&["--exercise"], &ENDLESS);
+    assert_eq!((code, &summary["ok"]), (Some(0), &json!(true)), "{summary}");
+    let tried: Vec<&str> = summary["exercise"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(tried, ["pause", "resume", "checkpoint", "stop"]);
+
+    let (code, summary, said) = check(&[], &["--garbage", "--steps", "20", "--delay", "0"]);
+    assert_eq!((code, &summary["ok"]), (Some(1), &json!(false)), "{summary}");
+    let wrong = said
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find(|line| line["class"] == "wrong")
+        .unwrap();
+    assert_eq!((&wrong["source"], &wrong["type"]), (&json!("stdout"), &json!("metric")));
+    assert_eq!(wrong["reason"], "invalid type: string \"0.5\", expected a number");
+
+    let (code, summary, _) = check(&[], &["--crash-at", "10"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(summary["problems"], json!(["it ended with exit code 3"]));
+    let output = run(folder.path(), &["protocol", "check", "--", "echo", "hello"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("no line of the protocol came"));
+}

@@ -1,0 +1,55 @@
+/** What can be asked of a run, in words, and why it cannot be asked now. */
+import type { Run } from '$lib/api/types';
+import { hasEnded } from '$lib/merge';
+
+export type Verb = 'pause' | 'resume' | 'stop' | 'terminate';
+
+const LABEL: Record<Verb, string> = {
+  pause: 'Pause',
+  resume: 'Resume',
+  stop: 'Stop',
+  terminate: 'Terminate',
+};
+
+const PROMISE: Record<Verb, string> = {
+  pause: 'The stepping stops after this update, the process stays',
+  resume: 'It goes on from where it is',
+  stop: 'The last checkpoint is kept',
+  terminate: 'The processes are ended at once, without a checkpoint',
+};
+
+/** Why something that a run does not offer cannot be asked of it. */
+const WHY_NOT: Record<Run['state'], string> = {
+  queued: 'It has not started yet',
+  starting: 'It has not started yet',
+  running: 'It is running',
+  paused: 'It is paused',
+  stopping: 'It is about to end',
+  succeeded: 'It has taken all its steps',
+  failed: 'It has ended',
+  terminated: 'It has ended',
+  lost: 'Nobody knows whether it still runs',
+};
+
+export interface Control {
+  verb: Verb;
+  label: string;
+  title: string;
+  disabled: boolean;
+}
+
+/**
+ * The controls of a run: one place for pause and resume, since one undoes the other. A run that has
+ * ended shows only what it offers.
+ */
+export function controlsOf(run: Pick<Run, 'state' | 'capabilities'>): Control[] {
+  const can = (verb: Verb) => run.capabilities.includes(verb);
+  const first: Verb = can('resume') ? 'resume' : 'pause';
+  const all = ([first, 'stop', 'terminate'] as const).map((verb) => ({
+    verb,
+    label: LABEL[verb],
+    title: can(verb) ? PROMISE[verb] : WHY_NOT[run.state],
+    disabled: !can(verb),
+  }));
+  return hasEnded(run) ? all.filter(({ disabled }) => !disabled) : all;
+}
