@@ -932,10 +932,20 @@ impl Lab {
         self.read(|index| index.events(id, limit))
     }
 
-    /// The newest `n` metric rows of a run with the episodes that ended in them, oldest first.
-    pub fn latest_rows(&self, id: &RunId, n: usize) -> Result<Vec<MetricLine>> {
-        self.run(id)?;
-        Ok(latest_rows(&self.data.run(id), n)?)
+    /// How a run stands, with its newest `n` metric rows, oldest first, as readers of the feed know
+    /// it who have heard the number that comes with it.
+    pub fn run_in_feed(&self, id: &RunId, n: usize) -> Result<(u64, RunView, Vec<MetricLine>)> {
+        let (seq, (run, last_row)) =
+            self.read(|index| index.with_feed(|index| Ok((index.run(id)?, index.last_row(id)?))))?;
+        let mut rows = latest_rows(&self.data.run(id), n)?;
+        // The file may be ahead.
+        rows.retain(|line| line.row <= last_row);
+        Ok((seq, self.view(run), rows))
+    }
+
+    /// The newest events of a run, oldest first, with the number up to which the feed has told them.
+    pub fn events_in_feed(&self, id: &RunId, limit: usize) -> Result<(u64, Vec<(u64, EventLine)>)> {
+        self.read(|index| index.with_feed(|index| index.events(id, limit)))
     }
 
     /// The newest episodes of a run, oldest first.

@@ -42,6 +42,7 @@ pub mod human;
 pub mod lab;
 pub mod launch;
 pub mod leftover;
+pub mod live;
 pub mod matches;
 pub mod opponent;
 pub mod par;

@@ -6,6 +6,7 @@
 //! * [`api`]: one file per noun, holding its parameters, responses and handlers.
 //! * [`auth`]: who may come in: token, cookie, host and origin.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
+//! * [`live_frames`]: pictures of runs, while somebody watches.
 //! * [`live_play`]: environments that people play: the clock, the keys and the pictures.
 //! * [`patience`]: connections that are given up when the other side takes nothing.
 //! * [`extract`], [`error`]: what clients may send, and what they are told when it is wrong.
@@ -21,6 +22,7 @@ pub mod auth;
 pub mod error;
 pub mod extract;
 pub mod feed;
+pub mod live_frames;
 pub mod live_play;
 pub mod patience;
 pub mod time;
@@ -39,6 +41,7 @@ use crate::api::stream::{EventMessage, FeedMessage, RunMessage};
 use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::feed::Feed;
+use crate::live_frames::{FrameCommand, LiveFrame, LiveFrames};
 use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
 use crate::patience::PatientListener;
 
@@ -56,6 +59,8 @@ pub struct AppState {
     pub feed: Feed,
     /// Who plays an environment.
     pub plays: LivePlays,
+    /// Who watches a run.
+    pub frames: LiveFrames,
     /// Version of the product.
     pub version: &'static str,
 }
@@ -105,6 +110,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::telemetry::router())
         .merge(api::episodes::router())
         .merge(api::stream::router())
+        .merge(api::frames::router())
         .merge(api::play::router())
         .merge(api::human::router())
         .merge(api::login::router())
@@ -119,7 +125,15 @@ fn routes() -> OpenApiRouter<AppState> {
         description = "A reinforcement-learning lab. Errors are `application/problem+json`.",
         version = "1"
     ),
-    components(schemas(FeedMessage, RunMessage, EventMessage, PlayCommand, PlayFrame))
+    components(schemas(
+        FeedMessage,
+        RunMessage,
+        EventMessage,
+        FrameCommand,
+        LiveFrame,
+        PlayCommand,
+        PlayFrame
+    ))
 )]
 struct ApiDocument;
 

@@ -305,32 +305,30 @@ pub(crate) async fn snapshot(
     Ok(FeedMessage::Snapshot { reset, runs: views.into_iter().map(Into::into).collect() })
 }
 
-/// How a run stands, in figures.
+/// How a run stands, in figures, and the number of the feed at which it is so.
 pub(crate) async fn run_snapshot(
     state: &AppState,
     id: RunId,
     reset: bool,
-) -> Result<RunMessage, ApiError> {
-    let (view, lines) =
-        state.ask(move |lab| Ok((lab.run(&id)?, lab.latest_rows(&id, SNAPSHOT_ROWS)?))).await?;
+) -> Result<(u64, RunMessage), ApiError> {
+    let (seq, view, lines) = state.ask(move |lab| lab.run_in_feed(&id, SNAPSHOT_ROWS)).await?;
     let run = Box::new(Run::from(view));
     let mut episodes = timed_episodes(&lines);
     episodes.drain(..episodes.len().saturating_sub(SNAPSHOT_EPISODES));
-    let newest = episodes.last().map_or(0, |episode| episode.episode);
-    let episode_count = run.episodes.max(newest);
-    Ok(RunMessage::Snapshot { reset, run, rows: metric_rows(&lines), episodes, episode_count })
+    let (rows, episode_count) = (metric_rows(&lines), run.episodes);
+    Ok((seq, RunMessage::Snapshot { reset, run, rows, episodes, episode_count }))
 }
 
-/// What a run has logged.
+/// What a run has logged, and the number of the feed at which it is so.
 pub(crate) async fn event_snapshot(
     state: &AppState,
     id: RunId,
     reset: bool,
-) -> Result<EventMessage, ApiError> {
+) -> Result<(u64, EventMessage), ApiError> {
     let run_id = id.to_string();
-    let events = state.ask(move |lab| lab.events(&id, SNAPSHOT_EVENTS)).await?;
+    let (seq, events) = state.ask(move |lab| lab.events_in_feed(&id, SNAPSHOT_EVENTS)).await?;
     let events = events.iter().map(|(seq, line)| Entry::new(*seq, line)).collect();
-    Ok(EventMessage::Snapshot { reset, run_id, events })
+    Ok((seq, EventMessage::Snapshot { reset, run_id, events }))
 }
 
 /// How a stream of events begins: how long a browser waits before it connects again.
@@ -372,7 +370,7 @@ struct ResumeQuery {
 /// The number after which a reader wants to go on; one that is none of ours is not known.
 fn last_seq(headers: &HeaderMap, query: Option<&str>) -> Option<u64> {
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    header.or(query).map(|text| text.trim().parse().unwrap_or(u64::MAX - 1))
+    header.or(query).map(|text| text.trim().parse().unwrap_or(u64::MAX).min(u64::MAX - 1))
 }
 
 /// Server-sent events for as long as the client takes them. What it does not take waits in the
@@ -506,9 +504,9 @@ async fn speak(mut socket: WebSocket, mut reader: Reader) {
                 }
             },
             said = socket.recv() => match said {
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
-                // It has nothing to say but goodbye.
-                _ => return,
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                // It has nothing to say.
+                Some(Ok(_)) => continue,
             },
         };
         if !matches!(timeout(PATIENCE, socket.send(message)).await, Ok(Ok(()))) {

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::ring::{Found, Said, numbered, sse};
 use crate::AppState;
-use crate::api::stream::{self, EventMessage, FeedMessage, RunMessage};
+use crate::api::stream;
 use crate::error::ApiError;
 
 /// A sign of life this often keeps proxies from closing a quiet connection.
@@ -88,7 +88,10 @@ impl Heard {
 /// How things stood when the feed was at a number, in words.
 #[derive(Debug)]
 pub struct Snapshot {
+    /// The number at which it is so.
     seq: u64,
+    /// The number at which it was asked for.
+    asked: u64,
     reset: bool,
     made: Instant,
     sse: Bytes,
@@ -230,32 +233,33 @@ impl Reader {
     async fn snapshot(&self, seq: u64, reset: bool) -> Result<Arc<Snapshot>, ApiError> {
         let mut kept = self.state.feed.shared.snapshots.lock().await;
         if let Some(snapshot) = kept.get(&self.topic)
-            && snapshot.seq == seq
+            && snapshot.asked == seq
             && snapshot.reset == reset
             && snapshot.made.elapsed() < SNAPSHOT_AGE
         {
             return Ok(Arc::clone(snapshot));
         }
         let state = &self.state;
-        let (sse, socket) = match &self.topic {
+        let (at, sse, socket) = match &self.topic {
             Topic::Lab(only) => {
-                let message: FeedMessage = stream::snapshot(state, only.clone(), reset).await?;
-                (sse(seq, message.name(), &message), numbered(seq, &message))
+                let message = stream::snapshot(state, only.clone(), reset).await?;
+                (seq, sse(seq, message.name(), &message), numbered(seq, &message))
             }
+            // What is told in these must not be told again, so they say themselves when it is so.
             Topic::Metrics(id) => {
-                let message: RunMessage = stream::run_snapshot(state, id.clone(), reset).await?;
-                (sse(seq, message.name(), &message), Utf8Bytes::default())
+                let (at, message) = stream::run_snapshot(state, id.clone(), reset).await?;
+                (at, sse(at, message.name(), &message), Utf8Bytes::default())
             }
             Topic::Events(id) => {
-                let message: EventMessage =
-                    stream::event_snapshot(state, id.clone(), reset).await?;
-                (sse(seq, message.name(), &message), Utf8Bytes::default())
+                let (at, message) = stream::event_snapshot(state, id.clone(), reset).await?;
+                (at, sse(at, message.name(), &message), Utf8Bytes::default())
             }
         };
         if kept.len() >= SNAPSHOTS {
             kept.clear();
         }
-        let snapshot = Arc::new(Snapshot { seq, reset, made: Instant::now(), sse, socket });
+        let snapshot =
+            Arc::new(Snapshot { seq: at, asked: seq, reset, made: Instant::now(), sse, socket });
         kept.insert(self.topic.clone(), Arc::clone(&snapshot));
         Ok(snapshot)
     }

@@ -13,6 +13,7 @@ use cartridge_run::{Lab, secret};
 use cartridge_server::AppState;
 use cartridge_server::auth::Auth;
 use cartridge_server::feed::Feed;
+use cartridge_server::live_frames::LiveFrames;
 use cartridge_server::live_play::LivePlays;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -112,8 +113,14 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let feed = Feed::new();
     let auth = Arc::new(Auth::new(token, args.bind, &args.allow_host));
     let ticker = feed.start(Arc::clone(&lab));
-    let state =
-        AppState { lab, auth, feed: feed.clone(), plays: LivePlays::default(), version: VERSION };
+    let state = AppState {
+        lab,
+        auth,
+        feed: feed.clone(),
+        plays: LivePlays::default(),
+        frames: LiveFrames::default(),
+        version: VERSION,
+    };
     // Listened for before the URL is printed: whoever has read it may press Ctrl-C.
     let ended = Signals::new()?;
     let url = login_url(&address, &secret::new_login_code(&data, unix_now())?);
