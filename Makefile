@@ -74,6 +74,7 @@ bench: build
 	benches/cartpole.sh > benches/results/cartpole.jsonl
 	benches/prospector.sh
 	benches/levels.sh > benches/results/levels.jsonl
+	benches/ingest.sh > benches/results/ingest.jsonl
 	benches/index.sh > benches/results/index.jsonl
 	$(CARGO) bench --package cartridge-games
 	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes

@@ -26,6 +26,7 @@ RUNS = int(os.environ.get("RUNS", 10_000))
 EVENTS = 100
 LONG = "r-000001"
 T0 = 1_790_000_000.0
+STARTED = '{"attempt":1,"t":%r,"type":"started","supervisor_pid":1,"trainer_pid":2}\n'
 
 
 def manifest(run_id: str, name: str, created_at: float) -> str:
@@ -36,8 +37,8 @@ def manifest(run_id: str, name: str, created_at: float) -> str:
                                   "seeds": {"seed_base": 42}, "env": {}}})
 
 
-def line(row: int, rng: random.Random) -> str:
-    values = ",".join(f'"{key}":{rng.gauss(0, 1)!r}' for key in KEYS)
+def line(row: int, rng: random.Random, keys=KEYS) -> str:
+    values = ",".join(f'"{key}":{rng.gauss(0, 1)!r}' for key in keys)
     return (f'{{"attempt":1,"row":{row},"t":{T0 + row * 0.0137!r},"step":{row * 8},'
             f'"values":{{{values}}}}}\n')
 
@@ -47,8 +48,7 @@ def make(data: pathlib.Path) -> None:
     folder = data / "runs" / LONG
     folder.mkdir(parents=True)
     (folder / "run.json").write_text(manifest(LONG, "A long run", T0))
-    exited = ('{"attempt":1,"t":%r,"type":"started","supervisor_pid":1,"trainer_pid":2}\n'
-              '{"attempt":1,"t":%r,"type":"exited","code":0,"signal":null,"log":[]}\n')
+    exited = STARTED + '{"attempt":1,"t":%r,"type":"exited","code":0,"signal":null,"log":[]}\n'
     (folder / "supervisor.jsonl").write_text(exited % (T0, T0 + 9))
     with open(folder / "metrics.jsonl", "w") as file:
         for row in range(1, ROWS + 1):
@@ -130,14 +130,16 @@ def wait(lab: Lab, rows: int) -> None:
         time.sleep(0.05)
 
 
-def live(lab: Lab, data: pathlib.Path, rows_per_second: int, seconds: int) -> None:
+def live(lab: Lab, data: pathlib.Path, run_id: str, n_keys: int, rows_per_second: int, seconds: int) -> None:
     """A trainer that appends rows and makes them durable each second, while charts are read."""
-    run_id = "r-zzzzzz"
     folder = data / "runs" / run_id
     folder.mkdir()
+    beat = '{"attempt":1,"t":%r,"type":"heartbeat","cpu_percent":null,"rss_bytes":null}\n' % T0
+    (folder / "supervisor.jsonl").write_text(STARTED % T0)
     (folder / "run.json").write_text(manifest(run_id, "A live run", T0 + 1))
     rng = random.Random(2)
-    ready = [line(row, rng).encode() for row in range(1, rows_per_second * seconds + 1)]
+    keys = KEYS[:n_keys]
+    ready = [line(row, rng, keys).encode() for row in range(1, rows_per_second * seconds + 1)]
     written, durable = 0, {}
 
     def write() -> None:
@@ -149,6 +151,8 @@ def live(lab: Lab, data: pathlib.Path, rows_per_second: int, seconds: int) -> No
                 file.write(b"".join(ready[written:due]))
                 if due // rows_per_second > written // rows_per_second:
                     os.fsync(file.fileno())
+                    with open(folder / "supervisor.jsonl", "a") as supervisor:
+                        supervisor.write(beat)
                 for row in range(written + 1, due + 1):
                     durable[row] = time.monotonic()
                 written = due
@@ -170,8 +174,8 @@ def live(lab: Lab, data: pathlib.Path, rows_per_second: int, seconds: int) -> No
     writer.join()
     took = time.monotonic() - began
     delays.sort(), charts.sort()
-    say("ingest of a live run while its charts are read", bar="50,000 points/s",
-        points_per_second=round(len(ready) * len(KEYS) / took), seconds=round(took, 1),
+    say(f"ingest of a live run, {n_keys} values to a row, while its charts are read", bar="50,000 points/s",
+        points_per_second=round(len(ready) * n_keys / took), seconds=round(took, 1),
         newest_row_age_p99_ms=round(1000 * delays[int(0.99 * len(delays))]),
         chart_p99_ms=round(1000 * charts[int(0.99 * len(charts))], 1),
         lab_cpu_percent=round(100 * (lab.cpu() - cpu) / took), rss_mb=round(lab.rss_mb()),
@@ -218,7 +222,8 @@ def main() -> None:
         cpu = lab.cpu()
         time.sleep(10)
         say("idle", cpu_percent=round(10 * (lab.cpu() - cpu), 2), rss_mb=round(lab.rss_mb()))
-        live(lab, data, rows_per_second=6_250, seconds=20)
+        live(lab, data, "r-zzzzzy", n_keys=8, rows_per_second=7_000, seconds=15)
+        live(lab, data, "r-zzzzzz", n_keys=1, rows_per_second=56_000, seconds=10)
         live_fast(lab, data)
         lab.end()
         log = (data / "lab.log").read_text()
@@ -235,6 +240,7 @@ def live_fast(lab: Lab, data: pathlib.Path) -> None:
     rng = random.Random(4)
     n = 200_000
     (folder / "metrics.jsonl").write_text("".join(line(row, rng) for row in range(1, n + 1)))
+    (folder / "supervisor.jsonl").write_text(STARTED % T0)
     (folder / "run.json").write_text(manifest("r-yyyyyy", "A flood", T0 + 2))
     began, worst, known = time.monotonic(), 0.0, 0
     while known < n:

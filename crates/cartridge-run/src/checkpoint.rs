@@ -16,12 +16,13 @@ use std::io::Write as _;
 use cartridge_learn::policy::Policy;
 use cartridge_learn::ppo::{Knob, State};
 use cartridge_store::data_dir::{sync_parent, write_beside};
-use cartridge_store::{RunDir, RunId, StoreError};
+use cartridge_store::{Pruned, RunDir, RunId, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::config::RunConfig;
+use crate::config::{Retention, RunConfig};
+use crate::discovery::{self, NewCheckpoint};
 use crate::error::{Result, RunError};
 use crate::tunable::Tunable;
 
@@ -328,28 +329,43 @@ pub fn plant(dir: &RunDir, config: &RunConfig, whole: Whole) -> Result<()> {
 pub fn forget_after(dir: &RunDir, name: Option<&str>) -> Result<()> {
     let known = names(dir)?;
     let keep = name.and_then(|name| known.iter().position(|known| known == name));
-    for name in &known[keep.map_or(0, |at| at + 1)..] {
-        let path = dir.checkpoints_path().join(name);
-        fs::remove_dir_all(&path).map_err(StoreError::io(&path))?;
+    let after = &known[keep.map_or(0, |at| at + 1)..];
+    if !after.is_empty() {
+        discovery::turn_over(dir, None, after, "the run went on from an earlier one")?;
     }
     Ok(())
 }
 
-/// Removes the oldest checkpoints beyond `keep`; those that an alias points to and those in
-/// `pinned` stay.
-pub fn prune(dir: &RunDir, keep: usize, pinned: &BTreeSet<String>) -> Result<()> {
+/// Names the newest checkpoint in the run's list of artifacts and removes the oldest beyond those
+/// that are to be kept; milestones, those that an alias points to and those in `pinned` stay.
+/// Returns what was removed.
+pub fn prune(
+    dir: &RunDir,
+    retention: &Retention,
+    pinned: &BTreeSet<String>,
+) -> Result<Vec<Pruned>> {
     let mut names = names(dir)?;
-    names.truncate(names.len().saturating_sub(keep));
+    let newest = names.last().map(|name| NewCheckpoint {
+        name: name.clone(),
+        milestone: is_milestone(&names, retention.milestone_every_steps),
+    });
+    let keep = retention.keep_checkpoints;
+    names.truncate(names.len().saturating_sub(keep as usize));
     let aliased = [named(dir, Alias::Latest), named(dir, Alias::Best)];
-    let is_kept = |name: &String| pinned.contains(name) || aliased.contains(&Some(name.clone()));
-    for name in names.into_iter().filter(|name| !is_kept(name)) {
-        let path = dir.checkpoints_path().join(name);
-        fs::remove_dir_all(&path).map_err(StoreError::io(&path))?;
-    }
-    Ok(())
+    names.retain(|name| !pinned.contains(name) && !aliased.contains(&Some(name.clone())));
+    let reason = format!("the newest {keep} are kept");
+    discovery::turn_over(dir, newest.as_ref(), &names, &reason)
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether the last of some checkpoints is the first at or after a multiple of `every` steps.
+fn is_milestone(names: &[String], every: u64) -> bool {
+    let step = |name: &String| name.strip_prefix("step_").and_then(|step| step.parse::<u64>().ok());
+    let mut newest = names.iter().rev().filter_map(step);
+    let (last, before) = (newest.next().unwrap_or(0), newest.next().unwrap_or(0));
+    every > 0 && last / every > before / every
+}
+
+pub(crate) fn is_name(name: &str) -> bool {
     name.strip_prefix("step_")
         .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }

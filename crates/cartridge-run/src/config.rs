@@ -150,6 +150,17 @@ pub struct Retention {
     /// Size of a file of recorded episodes in MiB, 1 to 1,024; whole ones can be dropped.
     #[serde(default = "default_shard_target_mb")]
     pub shard_target_mb: u32,
+    /// Newest videos that are kept, 0 to 1,000.
+    #[serde(default = "default_keep_videos")]
+    pub keep_videos: u32,
+    /// The first checkpoint at or after each multiple of so many steps is kept for good, up to
+    /// 1e9; 0 for none.
+    #[serde(default)]
+    pub milestone_every_steps: u64,
+}
+
+fn default_keep_videos() -> u32 {
+    3
 }
 
 /// For runs that were made before there was a choice.
@@ -407,7 +418,13 @@ impl Draft {
                 "simulation": { "n_envs": ppo.n_envs, "n_steps": ppo.n_steps },
                 "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
                 "seeds": { "seed_base": 42 },
-                "retention": { "checkpoint_every_steps": 50_000, "keep_checkpoints": 5, "shard_target_mb": 128 },
+                "retention": {
+                    "checkpoint_every_steps": 50_000,
+                    "keep_checkpoints": 5,
+                    "shard_target_mb": default_shard_target_mb(),
+                    "keep_videos": default_keep_videos(),
+                    "milestone_every_steps": 0,
+                },
                 "resources": Resources::default(),
                 "overrides_whitelist": default_whitelist(),
             }),
@@ -551,7 +568,7 @@ impl Draft {
 impl RunConfig {
     fn check_bounds(&self) -> Result<(), ConfigError> {
         let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
-        let bounds: [(&str, f64, f64, f64); 18] = [
+        let bounds: [(&str, f64, f64, f64); 20] = [
             ("trainer.learning_rate", trainer.learning_rate, 1e-6, 1.0),
             ("trainer.total_timesteps", trainer.total_timesteps as f64, 5e3, 1e9),
             ("trainer.gamma", trainer.gamma, 0.8, 0.9999),
@@ -569,6 +586,8 @@ impl RunConfig {
             ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
             ("retention.checkpoint_every_steps", retention.checkpoint_every_steps as f64, 1e3, 1e9),
             ("retention.keep_checkpoints", f64::from(retention.keep_checkpoints), 1.0, 1e3),
+            ("retention.keep_videos", f64::from(retention.keep_videos), 0.0, 1e3),
+            ("retention.milestone_every_steps", retention.milestone_every_steps as f64, 0.0, 1e9),
             ("retention.shard_target_mb", f64::from(retention.shard_target_mb), 1.0, 1024.0),
         ];
         for (key, value, low, high) in bounds {

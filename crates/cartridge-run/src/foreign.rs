@@ -54,6 +54,9 @@ const MAX_NAMES: usize = 10_000;
 /// Events by an attempt of a trainer; the log has all that is said beyond.
 const MAX_EVENTS: u64 = 100_000;
 
+/// Control lines that can wait for their acknowledgement.
+const MAX_DELIVERED: usize = 1_000;
+
 /// Values in one row.
 const MAX_ROW_VALUES: usize = 1_000;
 
@@ -165,7 +168,7 @@ struct State {
     n_events: u64,
     is_at_work: bool,
     /// What was delivered and waits for its acknowledgement.
-    delivered: HashMap<u64, (Command, String)>,
+    delivered: BTreeMap<u64, (Command, String)>,
     done: Option<Done>,
     checkpoint_step: Option<u64>,
     /// Where a checkpoint of an earlier attempt stands in the metrics: step, row and episode.
@@ -232,7 +235,7 @@ impl Ingest {
             has_own_means: false,
             n_events: 0,
             is_at_work: false,
-            delivered: HashMap::new(),
+            delivered: BTreeMap::new(),
             done: None,
             checkpoint_step: None,
             marks,
@@ -273,7 +276,12 @@ impl Ingest {
 
     /// Remembers that a control line was handed to the trainer, so that it can be acknowledged.
     pub(crate) fn delivered(&self, seq: u64, command: Command, by: String) {
-        held(&self.shared.state).delivered.insert(seq, (command, by));
+        let mut state = held(&self.shared.state);
+        state.delivered.insert(seq, (command, by));
+        // Not everything is acknowledged by everybody.
+        while state.delivered.len() > MAX_DELIVERED {
+            state.delivered.pop_first();
+        }
     }
 
     /// Environment steps of the run so far.
@@ -307,8 +315,12 @@ impl Ingest {
             let mut state = held(&shared.state);
             state.close_all();
             if let Some(reason) = reason {
-                let stopped = state.done.as_ref().is_some_and(|done| done.stopped);
-                let reason = if stopped { DoneReason::Stopped } else { reason };
+                // The trainer knows best why it ended.
+                let reason = match state.done.as_ref().and_then(|done| done.stopped) {
+                    Some(true) => DoneReason::Stopped,
+                    Some(false) => DoneReason::Completed,
+                    None => reason,
+                };
                 let step = state.done.as_ref().and_then(|done| done.step);
                 let step = step.unwrap_or(0).max(state.step);
                 let (weights_sha256, checkpoint) = (String::new(), String::new());

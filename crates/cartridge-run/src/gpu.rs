@@ -113,3 +113,13 @@ impl Nvml {
         is_known.then_some((utilization.gpu, processes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_the_library_has_no_samples_and_one_with_it_none_of_nobody() {
+        assert_eq!(Nvml::open().and_then(|nvml| nvml.sample(&[])), None);
+    }
+}

@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::{latest_episodes, latest_rows, metrics_in};
 use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
-    Command, DataDir, Episodes, EventLine, FeedItem, Index, Manifest, MetricLine, MetricValues,
-    Restart, RunDir, RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+    Artifact, ArtifactId, ArtifactKind, ArtifactList, Command, DataDir, Episodes, EventLine,
+    FeedItem, Index, Manifest, MetricLine, MetricValues, Restart, RunDir, RunFilter, RunId,
+    RunKind, RunState, SeriesPoints, StoreError, jsonl,
 };
 use serde_json::Map;
 
@@ -23,6 +25,7 @@ use crate::audit::{self, AuditLine, Deed, Marks};
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::discovery::{self, Delta, Subject};
 use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
@@ -222,6 +225,20 @@ pub struct FeedPage {
     pub upto: u64,
     /// The messages between. Numbers of runs that have been deleted since have none.
     pub messages: Vec<FeedMessage>,
+}
+
+/// The content of an artifact, opened.
+#[derive(Debug)]
+pub enum ArtifactContent {
+    /// A file.
+    File {
+        /// To be read.
+        file: File,
+        /// How much there is to read.
+        size_bytes: u64,
+    },
+    /// A folder.
+    Folder(Beneath),
 }
 
 /// Where a reader of the feed stands.
@@ -540,7 +557,7 @@ impl Lab {
     }
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
-    fn ingest_now(&self, id: &RunId) -> Result<()> {
+    pub(crate) fn ingest_now(&self, id: &RunId) -> Result<()> {
         let mut index = held(&self.writer);
         let (mut rows, _) = self.ingest(&mut index, id)?;
         held(&self.untold).append(&mut rows);
@@ -885,6 +902,31 @@ impl Lab {
         }
     }
 
+    /// All runs but the games of people.
+    pub(crate) fn all_runs(&self) -> Result<Vec<IndexedRun>> {
+        const PAGE: usize = 500;
+        let mut all = Vec::new();
+        loop {
+            let after = all.last().map(|run: &IndexedRun| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            let filter = RunFilter::listed();
+            let mut page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
+            let is_last = page.len() < PAGE;
+            all.append(&mut page);
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The runs whose trainers should be at work.
+    pub(crate) fn runs_at_work(&self) -> Result<BTreeSet<RunId>> {
+        let active = self.read(Index::active)?;
+        Ok(active.into_iter().map(|(id, _)| id).collect())
+    }
+
     fn view(&self, run: IndexedRun) -> RunView {
         let id = &run.manifest.id;
         let pulse = held(&self.watch).pulses.get(id).copied();
@@ -960,6 +1002,57 @@ impl Lab {
         Ok(jsonl::tail_text(&self.data.run(id).log_path(), n_lines)?)
     }
 
+    /// What a run has made, as its list says, or as a first look finds.
+    pub fn artifacts(&self, id: &RunId) -> Result<ArtifactList> {
+        self.run(id)?;
+        let dir = self.data.run(id);
+        if ArtifactList::read(&dir)?.is_none() {
+            self.look_at(id)?;
+        }
+        let mut list = ArtifactList::read(&dir)?.unwrap_or_else(|| ArtifactList::new(id.clone()));
+        // Pins of people are in the audit.
+        let marks = held(&self.marks);
+        let is_pinned = marks.pinned.contains(id);
+        let pinned = marks.pinned_checkpoints.get(id);
+        for artifact in &mut list.artifacts {
+            let name = artifact.path.rsplit('/').next().unwrap_or_default();
+            let is_named = artifact.kind == ArtifactKind::Checkpoint
+                && pinned.is_some_and(|pinned| pinned.contains(name));
+            artifact.pinned |= is_pinned || is_named;
+        }
+        Ok(list)
+    }
+
+    /// Looks at what a run has made and brings its list up to date.
+    pub fn look_at(&self, id: &RunId) -> Result<Delta> {
+        let run = self.run(id)?.run;
+        let delta = discovery::look(&self.data.run(id), &subject(&run), unix_now(), u64::MAX)?;
+        if !delta.new.is_empty() || !delta.gone.is_empty() {
+            self.ingest_now(id)?;
+        }
+        Ok(delta)
+    }
+
+    /// An artifact of a run and its content.
+    pub fn open_artifact(
+        &self,
+        id: &RunId,
+        artifact_id: &ArtifactId,
+    ) -> Result<(Artifact, ArtifactContent)> {
+        let artifact = self.artifacts(id)?.get(artifact_id)?.clone();
+        let base = discovery::base_folder(&self.data.run(id), artifact.base)?;
+        // It may have been removed in this very moment, or be a link by now.
+        let gone = |_| StoreError::NoSuchArtifact(artifact_id.to_string());
+        let content = if artifact.is_folder {
+            ArtifactContent::Folder(base.folder(&artifact.path).map_err(gone)?)
+        } else {
+            let file = base.file(&artifact.path).map_err(gone)?;
+            let size_bytes = file.metadata().map_err(gone)?.len();
+            ArtifactContent::File { file, size_bytes }
+        };
+        Ok((artifact, content))
+    }
+
     /// An episode of an environment at random play.
     pub fn preview_environment(&self, env_id: &str, number: u64) -> Result<Preview> {
         preview(env_id, &Map::new(), None, number)
@@ -1002,6 +1095,18 @@ impl Lab {
     pub(crate) fn adopt(&self, id: &RunId) -> Result<()> {
         held(&self.writer).ingest(&self.data, id)?;
         Ok(())
+    }
+}
+
+/// What must be known of a run to look at what it has made.
+pub(crate) fn subject(run: &IndexedRun) -> Subject {
+    let state = run.status.state();
+    Subject {
+        run: run.manifest.id.clone(),
+        attempt: run.status.attempt,
+        is_at_work: state.is_active(),
+        began_at: run.manifest.created_at,
+        ended_at: run.status.ended_at.or(run.status.heartbeat_at).filter(|_| !state.is_active()),
     }
 }
 
@@ -1071,7 +1176,7 @@ pub fn reindex(data: &DataDir) -> Result<Reindexed> {
     Ok(done)
 }
 
-fn lock_data(data: &DataDir) -> Result<File> {
+pub(crate) fn lock_data(data: &DataDir) -> Result<File> {
     let path = data.path().join("lab.lock");
     let file = OpenOptions::new()
         .create(true)

@@ -14,6 +14,10 @@
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
+//! * [`archive`]: a folder as one file.
+//! * [`discovery`]: what runs have made: found, named and told.
+//! * [`retention`], [`janitor`]: what is kept, and who sees to it.
+//! * [`fsck`]: proof that lists and disk agree, and repairs.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
@@ -26,19 +30,23 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod archive;
 pub mod audit;
 pub mod carried;
 pub mod checkpoint;
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod discovery;
 pub mod episode;
 pub mod error;
 pub mod evaluation;
 pub mod foreign;
+pub mod fsck;
 mod gpu;
 pub mod hint;
 pub mod human;
+pub mod janitor;
 pub mod lab;
 pub mod launch;
 pub mod leftover;
@@ -50,6 +58,7 @@ pub mod play;
 pub mod preview;
 pub mod protocol;
 pub mod queue;
+pub mod retention;
 pub mod secret;
 pub mod steer;
 pub mod supervisor;

@@ -172,8 +172,8 @@ pub struct ControlAck {
 /// The trainer is about to exit on its own account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
-    /// Whether it ends because it was asked to.
-    pub stopped: bool,
+    /// Whether it ends because it was asked to, where it says so.
+    pub stopped: Option<bool>,
     /// Environment steps of the run.
     pub step: Option<u64>,
 }

@@ -27,6 +27,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
+use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::foreign::{Ingest, Socket};
 use crate::gpu::Nvml;
@@ -50,6 +51,12 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// How long it may take to end after SIGTERM, before SIGKILL.
 const TERM_GRACE: Duration = Duration::from_secs(3);
+
+/// Bytes that are hashed when the trainer has ended: a second's worth.
+const HASHED_AT_EXIT: u64 = 256 * 1024 * 1024;
+
+/// How long a journal that somebody else holds is tried for.
+const OPEN_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Longest line of output; of a longer one the rest is left out, or follows as lines of its own.
 const MAX_LOG_LINE: usize = 64 * 1024;
@@ -184,6 +191,10 @@ pub fn supervise(
         log.flush();
         log.last_lines.iter().cloned().collect()
     };
+    // What it has made is named before its exit is recorded. Failing to is no reason to lose the
+    // exit, and what is large is left to the lab, which would take a long silence for a loss.
+    let subject = Subject::ended(&manifest, attempt, unix_now());
+    _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
     journal.write(SupervisorEvent::Exited {
         code: status.code(),
         signal: status.signal(),
@@ -405,10 +416,22 @@ struct Journal {
     attempt: u32,
 }
 
+/// Opens the journal. Whoever asks whether a run is supervised holds it for a moment, so being
+/// refused once is not yet another supervisor.
+fn open_soon(path: &Path) -> Result<Appender> {
+    let deadline = Instant::now() + OPEN_PATIENCE;
+    loop {
+        match Appender::open(path) {
+            Err(_) if Instant::now() < deadline => thread::sleep(Duration::from_millis(20)),
+            opened => return Ok(opened?),
+        }
+    }
+}
+
 impl Journal {
     fn open(dir: &RunDir) -> Result<Self> {
         let path = dir.supervisor_path();
-        let appender = Appender::open(&path)?;
+        let appender = open_soon(&path)?;
         let attempts = jsonl::read_lines(&path, 0, None)?
             .iter()
             .filter_map(|line| serde_json::from_slice::<SupervisorLine>(&line.bytes).ok())

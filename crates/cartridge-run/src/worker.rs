@@ -335,7 +335,7 @@ impl Worker {
             return Ok(name.clone());
         }
         // The rows that the checkpoint counts come first.
-        self.journal.metrics.sync()?;
+        self.journal.sync()?;
         let state = self.ppo.state();
         let progress = Progress {
             row: self.journal.n_rows,
@@ -349,7 +349,9 @@ impl Worker {
         let name = checkpoint::save(&self.dir, &self.config.env_id, policy, &state, progress)?;
         self.marks.advance(&self.data)?;
         let pinned = self.marks.pinned_checkpoints.get(&self.id).cloned().unwrap_or_default();
-        checkpoint::prune(&self.dir, self.config.retention.keep_checkpoints as usize, &pinned)?;
+        for pruned in checkpoint::prune(&self.dir, &self.config.retention, &pinned)? {
+            self.journal.event(Event::ArtifactPruned(pruned))?;
+        }
         self.journal.last_checkpoint = Some((step, name.clone()));
         let weights_sha256 = self.ppo.policy().sha256();
         let saved = Event::CheckpointSaved { step, name: name.clone(), weights_sha256 };

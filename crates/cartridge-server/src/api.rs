@@ -1,5 +1,6 @@
 //! One file per noun.
 
+pub mod artifacts;
 pub mod control;
 pub mod environments;
 pub mod episodes;

@@ -123,7 +123,8 @@ pub async fn with_security_headers(request: Request, next: Next) -> Response {
     });
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
+    // What comes from a trainer has a stricter one already.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert_with(|| POLICY.clone());
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),

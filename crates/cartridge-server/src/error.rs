@@ -137,6 +137,9 @@ impl ApiError {
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
                 RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(StoreError::NoSuchArtifact(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_artifact")
+                }
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }

@@ -109,6 +109,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::control::router())
         .merge(api::telemetry::router())
         .merge(api::episodes::router())
+        .merge(api::artifacts::router())
         .merge(api::stream::router())
         .merge(api::frames::router())
         .merge(api::play::router())

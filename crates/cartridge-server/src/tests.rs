@@ -85,7 +85,9 @@ fn route_table() -> Vec<(String, String)> {
         for method in item.as_object().unwrap().keys() {
             table.push((
                 method.to_uppercase(),
-                path.replace("{id}", "r-000000").replace("{episode}", "1"),
+                path.replace("{id}", "r-000000")
+                    .replace("{episode}", "1")
+                    .replace("{artifact_id}", "a-00000000"),
             ));
         }
     }
@@ -517,6 +519,7 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
 
+mod artifacts;
 mod feed;
 mod live_frames;
 mod live_play;

@@ -73,6 +73,9 @@ pub enum StoreError {
     /// No such run.
     #[error("there is no run `{0}`")]
     NoSuchRun(String),
+    /// No such artifact.
+    #[error("there is no artifact `{0}` in this run; it may have been pruned")]
+    NoSuchArtifact(String),
     /// The index could not be used.
     #[error("the index: {0}")]
     Index(#[from] rusqlite::Error),

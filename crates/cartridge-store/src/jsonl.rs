@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -16,6 +17,10 @@ use crate::error::{Result, StoreError};
 
 /// The most of one line that is read; a longer one is skipped as damaged.
 pub const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How often, and how many times, a file that another holds is tried again.
+const TRY_EVERY: Duration = Duration::from_millis(10);
+const N_TRIES: u32 = 30;
 
 /// The one writer of a file, which it holds locked.
 #[derive(Debug)]
@@ -27,7 +32,23 @@ pub struct Appender {
 
 impl Appender {
     /// Opens `path` for appending, creating it if needed; fails when another process writes it.
+    ///
+    /// A moment is waited first: after the end of a run, others note in its events what became of
+    /// its files, and hold them while they do.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        Self::open_with(path.into(), |file| {
+            for _ in 0..N_TRIES {
+                if file.try_lock().is_ok() {
+                    return Ok(());
+                }
+                std::thread::sleep(TRY_EVERY);
+            }
+            file.try_lock().map_err(io::Error::from)
+        })
+    }
+
+    /// Opens `path` for appending if nobody writes it now.
+    pub fn open_at_once(path: impl Into<PathBuf>) -> Result<Self> {
         Self::open_with(path.into(), |file| file.try_lock().map_err(io::Error::from))
     }
 

@@ -9,6 +9,8 @@
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
 //! * [`status`]: the lines of a run folded into how the run is doing.
 //! * [`follow`]: what is new in a run's files since the last look.
+//! * [`artifacts`]: what a run has made, listed by id in `artifacts.json`.
+//! * [`beneath`]: files below a folder, and never outside it.
 //! * [`episodes`]: every episode of a run, in compressed segments.
 //! * [`index`]: the SQLite index and the feed; the only place with SQL.
 //!
@@ -16,6 +18,8 @@
 //! the index can be deleted and comes back from them. A line that was cut short by a crash is not
 //! a line yet. No clock is read here: times come in with the records.
 
+pub mod artifacts;
+pub mod beneath;
 pub mod data_dir;
 pub mod episodes;
 pub mod error;
@@ -27,15 +31,16 @@ pub mod records;
 pub mod run_dir;
 pub mod status;
 
+pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
 pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{
-    Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine, GameRecord,
-    GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent, Played,
-    Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
+    ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
+    GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent,
+    Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

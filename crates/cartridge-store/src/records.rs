@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::artifacts::{ArtifactId, ArtifactKind};
 use crate::run_dir::RunId;
 
 /// What a run is: written once, before anything starts.
@@ -296,6 +297,42 @@ pub enum Event {
     },
     /// What a person did in an environment since the line before.
     Played(Played),
+    /// Files that the run has made were found.
+    ArtifactsAvailable {
+        /// What was found, or the first of it.
+        artifacts: Vec<ArtifactNote>,
+        /// How many were found.
+        count: u64,
+    },
+    /// A file that the run had made is gone.
+    ArtifactPruned(Pruned),
+}
+
+/// An artifact in an event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArtifactNote {
+    /// Its name in the run.
+    pub id: ArtifactId,
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// Where it is.
+    pub path: String,
+    /// Its bytes.
+    pub size_bytes: u64,
+}
+
+/// An artifact that is kept no longer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// What it was.
+    #[serde(flatten)]
+    pub artifact: ArtifactNote,
+    /// How many of its kind the run still has.
+    pub kept: u64,
+    /// How many of its kind the run ever had.
+    pub total: u64,
+    /// Why.
+    pub reason: String,
 }
 
 /// What a foreign trainer says of itself in its `config` line.
@@ -486,6 +523,17 @@ impl Event {
                 let steps = grouped(*step + actions.len() as u64);
                 format!("Episode {episode}: {steps} steps, return {total_reward:.1}")
             }
+            Self::ArtifactsAvailable { artifacts, count } => match artifacts.as_slice() {
+                [one] if *count == 1 => format!("{} available: {}", one.kind.label(), one.path),
+                _ => format!("{} artifacts available", grouped(*count)),
+            },
+            Self::ArtifactPruned(Pruned { artifact, kept, total, reason }) => format!(
+                "{} {} pruned, {} of {} kept: {reason}",
+                artifact.kind.label(),
+                artifact.path,
+                grouped(*kept),
+                grouped(*total)
+            ),
         }
     }
 }

@@ -153,6 +153,11 @@ impl RunDir {
         File::open(self.supervisor_path()).is_ok_and(|file| file.try_lock_shared().is_err())
     }
 
+    /// The run's name, which is the folder's.
+    pub fn id(&self) -> Result<RunId> {
+        self.name().parse()
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

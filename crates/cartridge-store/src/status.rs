@@ -298,7 +298,9 @@ impl RunStatus {
             | Event::Undo { .. }
             | Event::Hint { .. }
             | Event::EpisodeStarted { .. }
-            | Event::Played(_) => {}
+            | Event::Played(_)
+            | Event::ArtifactsAvailable { .. }
+            | Event::ArtifactPruned(_) => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! One file per sub-command: `Args`, then `run`.
 
+pub(crate) mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod control;
@@ -9,7 +10,9 @@ pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod fork;
+pub(crate) mod fsck;
 pub(crate) mod games;
+pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod match_players;

@@ -51,7 +51,9 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::BadActions { .. },
         ) => Exit::Usage,
         Some(
-            RunError::Store(StoreError::NoSuchRun(_) | StoreError::NoData(_))
+            RunError::Store(
+                StoreError::NoSuchRun(_) | StoreError::NoSuchArtifact(_) | StoreError::NoData(_),
+            )
             | RunError::NoCheckpoint(_)
             | RunError::NoSuchCheckpoint { .. }
             | RunError::NoSuchEpisode { .. }

@@ -38,6 +38,7 @@ enum Command {
     Runs(cmd::runs::Args),
     Episodes(cmd::episodes::Args),
     Episode(cmd::episode::Args),
+    Artifacts(cmd::artifacts::Args),
     /// Ask a run to save a checkpoint and end
     Stop(cmd::control::Args),
     /// Stop the stepping of a run; its process stays
@@ -63,6 +64,8 @@ enum Command {
     Unpin(cmd::keep::PinArgs),
     Audit(cmd::audit::Args),
     Reindex(cmd::reindex::Args),
+    Gc(cmd::gc::Args),
+    Fsck(cmd::fsck::Args),
     Protocol(cmd::protocol::Args),
     Url(cmd::url::Args),
     Supervise(cmd::supervise::Args),
@@ -87,6 +90,7 @@ fn main() -> Exit {
         Command::Runs(args) => cmd::runs::run(&args),
         Command::Episodes(args) => cmd::episodes::run(&args),
         Command::Episode(args) => cmd::episode::run(&args),
+        Command::Artifacts(args) => cmd::artifacts::run(&args),
         Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
         Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
         Command::Resume(args) => cmd::control::resume(&args),
@@ -102,6 +106,8 @@ fn main() -> Exit {
         Command::Unpin(args) => cmd::keep::pin(&args, false),
         Command::Audit(args) => cmd::audit::run(&args),
         Command::Reindex(args) => cmd::reindex::run(&args),
+        Command::Gc(args) => cmd::gc::run(&args),
+        Command::Fsck(args) => cmd::fsck::run(&args),
         Command::Protocol(args) => cmd::protocol::run(&args),
         Command::Url(args) => cmd::url::run(&args),
         Command::Supervise(args) => cmd::supervise::run(&args),

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use cartridge_games::registry::make_env;
 use cartridge_learn::ppo::{self, Ppo};
+use cartridge_store::{ArtifactKind, ArtifactList};
 
 use super::*;
 
@@ -45,7 +46,9 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { dir: RunDir::new(folder.path()), run: "r-000000".parse().unwrap(), _folder: folder }
+        let dir = RunDir::new(folder.path().join("r-000000"));
+        fs::create_dir(dir.path()).unwrap();
+        Self { dir, run: "r-000000".parse().unwrap(), _folder: folder }
     }
 
     fn names(&self) -> Vec<String> {
@@ -73,17 +76,27 @@ fn a_policy_survives_the_disk() {
 #[test]
 fn old_checkpoints_go_and_the_best_and_the_pinned_stay() {
     let fixture = Fixture::new();
+    let keep_two = Retention {
+        checkpoint_every_steps: 1000,
+        keep_checkpoints: 2,
+        keep_videos: 3,
+        shard_target_mb: 128,
+        milestone_every_steps: 0,
+    };
     for step in 1..=5 {
         let (name, _) = save_at(&fixture.dir, step);
         if step == 2 {
             point(&fixture.dir, Alias::Best, &name).unwrap();
         }
-        prune(&fixture.dir, 2, &["step_000000001".to_owned()].into()).unwrap();
+        prune(&fixture.dir, &keep_two, &["step_000000001".to_owned()].into()).unwrap();
     }
     let steps = [1, 2, 4, 5].map(name_of);
     let expected: Vec<String> =
         ["best", "latest"].map(str::to_owned).into_iter().chain(steps).collect();
     assert_eq!(fixture.names(), expected);
+    // The list of artifacts says the same, and how many there have been.
+    let list = ArtifactList::read(&fixture.dir).unwrap().unwrap();
+    assert_eq!(list.kept(ArtifactKind::Checkpoint), (3, 5));
 }
 
 #[test]
@@ -122,6 +135,19 @@ fn an_alias_is_never_a_path() {
         fs::write(fixture.dir.checkpoints_path().join("latest"), evil).unwrap();
         assert_eq!(named(&fixture.dir, Alias::Latest), None, "{evil}");
     }
+}
+
+#[test]
+fn a_milestone_is_the_first_checkpoint_past_a_multiple() {
+    let check = |names: &[&str], every: u64, expected: bool| {
+        let names: Vec<String> = names.iter().map(|name| format!("step_{name}")).collect();
+        assert_eq!(is_milestone(&names, every), expected, "{names:?} every {every}");
+    };
+    check(&["000000900", "000001000"], 1000, true);
+    check(&["000000900", "000001100"], 1000, true);
+    check(&["000001100", "000001900"], 1000, false);
+    check(&["000000100"], 1000, false);
+    check(&["000000900", "000001000"], 0, false);
 }
 
 #[test]

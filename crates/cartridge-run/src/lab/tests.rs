@@ -97,6 +97,30 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
 }
 
 #[test]
+fn a_stopped_clock_in_the_files_says_nothing_about_life() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let (dir, id) = make_run(&data);
+    let lab = open(&data).unwrap();
+    let mut journal = started().to_owned();
+    // The supervisor's clock stands still, jumps far ahead, and goes back beyond its beginning.
+    for t in ["1.0", "1.0", "9e15", "-5.0", "1.0"] {
+        std::fs::write(dir.supervisor_path(), &journal).unwrap();
+        lab.ingest_now(&id).unwrap();
+        let view = lab.run(&id).unwrap();
+        assert_eq!((view.health, view.run.status.lost), (Health::Fresh, false), "{t}");
+        // It has been silent for long by our own clock, whatever the files say.
+        let long_ago = Instant::now().checked_sub(LOST_AFTER).unwrap();
+        held(&lab.watch).pulses.get_mut(&id).unwrap().heard = long_ago;
+        lab.ingest_now(&id).unwrap();
+        assert_eq!(lab.run(&id).unwrap().run.status.state(), RunState::Lost, "{t}");
+        journal += &format!(
+            "{{\"attempt\":1,\"t\":{t},\"type\":\"heartbeat\",\"cpu_percent\":null,\"rss_bytes\":null}}\n"
+        );
+    }
+}
+
+#[test]
 fn a_stop_is_signed_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path()).unwrap();

@@ -537,7 +537,7 @@ enum Reason {
 impl Done {
     pub(super) fn read(text: &str) -> Read {
         let Self { reason, step } = parse(text)?;
-        let stopped = reason == Some(Reason::Stopped);
+        let stopped = reason.map(|reason| reason == Reason::Stopped);
         Ok((Message::Done(super::Done { stopped, step: whole(step) }), 0))
     }
 }

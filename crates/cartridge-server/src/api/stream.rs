@@ -21,6 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::AppState;
+use crate::api::artifacts::ArtifactKind;
 use crate::api::runs::{Evaluation, Run, RunState, parse_id};
 use crate::api::telemetry::{Entry, Episode, episode_rows};
 use crate::error::{ApiError, Problem};
@@ -82,6 +83,28 @@ pub enum FeedMessage {
         /// The line in the event log.
         entry: Entry,
     },
+    /// Files that a run has made can be had.
+    ArtifactsAvailable {
+        /// The run.
+        run_id: String,
+        /// The line in the event log.
+        entry: Entry,
+    },
+    /// A file that a run had made is kept no longer.
+    ArtifactPruned {
+        /// The run.
+        run_id: String,
+        /// The artifact.
+        artifact_id: String,
+        /// What it was.
+        kind: ArtifactKind,
+        /// How many of its kind the run still has.
+        kept: u64,
+        /// How many of its kind the run ever had.
+        total: u64,
+        /// The line in the event log.
+        entry: Entry,
+    },
     /// Something else was logged.
     EventLogged {
         /// The run.
@@ -131,6 +154,18 @@ impl From<&lab::FeedMessage> for FeedMessage {
                         step: *step,
                         entry,
                     },
+                    store::Event::ArtifactsAvailable { .. }
+                    | store::Event::ArtifactsNamed { .. } => {
+                        Self::ArtifactsAvailable { run_id, entry }
+                    }
+                    store::Event::ArtifactPruned(pruned) => Self::ArtifactPruned {
+                        run_id,
+                        artifact_id: pruned.artifact.id.to_string(),
+                        kind: pruned.artifact.kind.into(),
+                        kept: pruned.kept,
+                        total: pruned.total,
+                        entry,
+                    },
                     _ => Self::EventLogged { run_id, entry },
                 }
             }
@@ -147,6 +182,8 @@ impl FeedMessage {
             Self::CheckpointCreated { .. } => "CheckpointCreated",
             Self::EvalResult { .. } => "EvalResult",
             Self::TuneApplied { .. } => "TuneApplied",
+            Self::ArtifactsAvailable { .. } => "ArtifactsAvailable",
+            Self::ArtifactPruned { .. } => "ArtifactPruned",
             Self::EventLogged { .. } => "EventLogged",
         }
     }

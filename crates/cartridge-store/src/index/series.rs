@@ -192,10 +192,9 @@ impl<'a> RunSeries<'a> {
         let (low, high) = (first.head.row, last.head.row);
         let n_rows = high - low + 1;
         let most = most.max(2) as u64;
-        let level_for = |n_buckets: u64| {
-            (0..=TOP).rev().find(|&level| entry_rows(level) <= n_rows / n_buckets).unwrap_or(0)
-        };
-        let level = if n_rows <= most { 0 } else { level_for((most / 2).max(1)) };
+        // The coarsest level with an entry for every two buckets, four points of them, at least.
+        let is_fine_enough = |level: &u32| n_rows / entry_rows(*level) >= (most / 4).max(1);
+        let level = (0..=TOP).rev().find(is_fine_enough).unwrap_or(0);
         let mut entries = self.entries(key, level, low, high)?;
         let mut total = Summary::default();
         entries.iter().for_each(|(_, entry)| total.merge(entry));

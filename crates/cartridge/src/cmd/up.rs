@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use cartridge_run::clock::unix_now;
 use cartridge_run::config::{parse_bytes, parse_cores};
 use cartridge_run::queue::Limits;
-use cartridge_run::{Lab, secret};
+use cartridge_run::{Lab, janitor, secret};
 use cartridge_server::AppState;
 use cartridge_server::auth::Auth;
 use cartridge_server::feed::Feed;
@@ -113,6 +113,7 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let feed = Feed::new();
     let auth = Arc::new(Auth::new(token, args.bind, &args.allow_host));
     let ticker = feed.start(Arc::clone(&lab));
+    let janitor = janitor::start(Arc::clone(&lab));
     let state = AppState {
         lab,
         auth,
@@ -133,6 +134,7 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     // Streams end at once; an answer that is under way gets a moment.
     _ = tokio::time::timeout(Duration::from_secs(3), server).await;
     _ = ticker.join();
+    janitor.stop();
     Ok(Exit::Ok)
 }
 

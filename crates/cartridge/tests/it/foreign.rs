@@ -37,7 +37,9 @@ fn exec_command(folder: &Path, command: &[&str]) -> (Value, PathBuf) {
 
 fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    // What follows the last newline is still being written.
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The exit that the supervisor recorded last.
@@ -274,6 +276,32 @@ fn a_trainer_is_steered_and_what_it_says_is_seen() {
     assert_eq!(seen, kept);
     let numbers = log["events"].as_array().unwrap().iter().map(|e| e["seq"].as_u64().unwrap());
     assert_eq!(numbers.collect::<Vec<_>>(), (1..=kept.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_stop_right_after_the_start_is_obeyed_and_the_next_start_knows_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut ended = Vec::new();
+    for _ in 0..3 {
+        let id = detach(folder.path(), &[], &ENDLESS);
+        let output = run(folder.path(), &["stop", &id, "--data", "."]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        ended.push(id);
+    }
+    let id = detach(folder.path(), &[], &["--steps", "100", "--delay", "0"]);
+    let done = |id: &str| {
+        let dir = folder.path().join("runs").join(id);
+        wait_for("the exit", || {
+            lines(&dir.join("supervisor.jsonl")).pop().filter(|line| line["type"] == "exited")
+        });
+        events(&dir, "done")[0]["reason"].clone()
+    };
+    assert_eq!(done(&id), "completed");
+    for id in ended {
+        assert_eq!(done(&id), "stopped");
+        let (supervisor, trainer) = pids(folder.path(), &id);
+        wait_for("both to be gone", || (!is_alive(supervisor) && !is_alive(trainer)).then_some(()));
+    }
 }
 
 #[test]

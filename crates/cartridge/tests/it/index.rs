@@ -16,13 +16,17 @@ fn make_run(data: &Path, n: u64) {
     fs::create_dir_all(&dir).unwrap();
     let manifest = json!({ "format": 1, "id": ID, "kind": "train", "name": "a run",
         "env_id": "CartPole-v1", "config": {}, "created_at": 1.0, "cartridge_version": "0" });
-    fs::write(dir.join("run.json"), manifest.to_string()).unwrap();
+    let ended = "{\"attempt\":1,\"t\":1.0,\"type\":\"started\",\"supervisor_pid\":1,\"trainer_pid\":2}\n\
+                 {\"attempt\":1,\"t\":2.0,\"type\":\"exited\",\"code\":1,\"signal\":null,\"log\":[]}\n";
+    fs::write(dir.join("supervisor.jsonl"), ended).unwrap();
     let row = |row: u64| {
         let values = json!({ "train/loss": 1.0 / row as f64, "rollout/ep_rew_mean": row });
         json!({ "attempt": 1, "row": row, "t": row, "step": row, "values": values })
     };
     let lines: String = (1..=n).map(|n| format!("{}\n", row(n))).collect();
     fs::write(dir.join("metrics.jsonl"), lines).unwrap();
+    // Last, as always: a folder without a manifest is no run yet.
+    fs::write(dir.join("run.json"), manifest.to_string()).unwrap();
 }
 
 fn last_row(lab: &LabProcess) -> Option<u64> {

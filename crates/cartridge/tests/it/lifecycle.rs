@@ -319,7 +319,7 @@ fn killed_anywhere_and_resumed_gives_the_same_weights() {
         wait_for("some rows of this attempt", || {
             let rows = lines(data, &id, "metrics.jsonl");
             let ours = rows.iter().filter(|row| row["attempt"] == n).count();
-            (ours >= 4 || !events(data, &id, "done").is_empty()).then_some(())
+            (ours >= 4).then_some(())
         });
         match what {
             "trainer" => kill("-KILL", trainer),
@@ -695,4 +695,26 @@ fn the_audit_names_the_first_bad_line() {
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stdout);
     assert!(said.contains("audit.jsonl line 3: it has number 4 where 3 is due"), "{said}");
+}
+
+#[test]
+fn a_second_writer_of_a_run_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &[]);
+    wait_for_event(data, &id, "training_started");
+    let worker = run(data, &["worker", "--data", ".", "--run", &id, "--attempt", "1"]);
+    assert!(!worker.status.success(), "the files have their writer");
+    let supervise = ["supervise", "--data", ".", "--run", &id, "--stop-grace", "1", "--attempt"];
+    for attempt in ["1", "2"] {
+        assert!(!run(data, &[&supervise[..], &[attempt]].concat()).status.success());
+    }
+    ask(data, &["stop", &id]);
+    wait_for_exit(data, &id);
+    check_rows(data, &id);
+    // An attempt that is over is not begun again.
+    wait_for("the supervisor to end", || (!is_alive(pids(data, &id).0)).then_some(()));
+    run(data, &[&supervise[..], &["1"]].concat());
+    let started = lines(data, &id, "supervisor.jsonl");
+    assert_eq!(started.iter().filter(|line| line["type"] == "started").count(), 1);
 }

@@ -23,6 +23,8 @@ const TYPES: Record<FeedMessage['type'], true> = {
   CheckpointCreated: true,
   EvalResult: true,
   TuneApplied: true,
+  ArtifactsAvailable: true,
+  ArtifactPruned: true,
   EventLogged: true,
 };
 const HIDDEN_GRACE_MS = 5_000;
@@ -135,6 +137,8 @@ class Live {
         this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
         break;
       case 'TuneApplied':
+      case 'ArtifactsAvailable':
+      case 'ArtifactPruned':
       case 'EventLogged':
         break;
       default:

@@ -98,6 +98,8 @@ export class RunView {
       case 'CheckpointCreated':
       case 'EvalResult':
       case 'TuneApplied':
+      case 'ArtifactsAvailable':
+      case 'ArtifactPruned':
       case 'EventLogged':
         if (message.run_id === this.id) {
           this.events = mergeEntries(this.events, [message.entry], EVENTS);

@@ -1,0 +1,360 @@
+//! Looks after what runs have made: finds it, counts it, and removes what is not to be kept.
+//!
+//! The lab has one janitor, on a thread of its own ([`start`]). `cartridge gc` does the same once,
+//! with or without a lab beside it: every list has its lock.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+use cartridge_store::artifacts::{self, Tally};
+use cartridge_store::beneath::Beneath;
+use cartridge_store::{
+    ArtifactKind, ArtifactList, DataDir, Manifest, Pruned, RunDir, RunId, RunKind, StoreError,
+};
+use serde::Serialize;
+
+use crate::audit::Marks;
+use crate::checkpoint::{self, Alias};
+use crate::clock::unix_now;
+use crate::discovery::{self, Subject};
+use crate::error::{Result, RunError};
+use crate::lab::{Lab, subject};
+use crate::retention::{LabConfig, Limits, Plan, RunFacts, plan};
+use crate::steer::{self, By};
+
+/// How often runs at work are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// How often everything is looked at, and what is not to be kept is removed.
+const TIDY_EVERY: Duration = Duration::from_secs(60);
+
+/// What one round did, or would do.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Outcome {
+    /// Whether nothing was removed, because only a plan was wanted.
+    pub dry_run: bool,
+    /// What is to go.
+    #[serde(flatten)]
+    pub plan: Plan,
+    /// What has gone, with how many of its kind the run still has.
+    pub pruned: Vec<(RunId, Pruned)>,
+    /// What could not be done, and why.
+    pub failed: Vec<(RunId, String)>,
+}
+
+/// How much room things take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Storage {
+    /// Artifacts by kind: how many there are and their bytes.
+    pub kinds: BTreeMap<ArtifactKind, Tally>,
+    /// Artifacts that were removed, by kind.
+    pub removed: BTreeMap<ArtifactKind, Tally>,
+    /// The lab's own records of runs: events, metrics, heartbeats.
+    pub records_bytes: u64,
+    /// The index.
+    pub index_bytes: u64,
+    /// Runs in the trash.
+    pub trash_bytes: u64,
+    /// All of the above.
+    pub total_bytes: u64,
+    /// Bytes that are free on the disk.
+    pub free_bytes: u64,
+    /// Bytes of the disk.
+    pub disk_bytes: u64,
+    /// Runs that were counted.
+    pub n_runs: u64,
+    /// The knobs.
+    pub limits: Limits,
+}
+
+/// A run with what must be known of it.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What it is.
+    pub manifest: Manifest,
+    /// How it stands.
+    pub subject: Subject,
+}
+
+/// All runs of a data folder but the games of people, as their files say.
+pub fn known(data: &DataDir) -> Result<Vec<Known>> {
+    let mut all = Vec::new();
+    for id in data.run_ids()? {
+        let dir = data.run(&id);
+        // A folder without a manifest is being made, or was never finished.
+        let Ok(manifest) = dir.manifest() else { continue };
+        if manifest.kind == RunKind::Human {
+            continue;
+        }
+        let subject = Subject::of(&dir, &manifest)?;
+        all.push(Known { manifest, subject });
+    }
+    Ok(all)
+}
+
+/// Removes what is not to be kept, or says what that would be.
+pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
+    let limits = LabConfig::read(data)?.retention;
+    let mut marks = Marks::default();
+    marks.advance(data)?;
+    let mut facts = Vec::new();
+    let mut subjects = HashMap::new();
+    for Known { manifest, subject } in known {
+        // One whose list cannot be read is left alone until it is mended.
+        if let Ok(Some(list)) = ArtifactList::read(&data.run(&manifest.id)) {
+            facts.push(run_facts(&data.run(&manifest.id), manifest, subject, list, &marks));
+            subjects.insert(&manifest.id, subject);
+        }
+    }
+    let plan = plan(&facts, &limits);
+    let mut outcome = Outcome { dry_run, plan, ..Outcome::default() };
+    if dry_run {
+        return Ok(outcome);
+    }
+    let mut by_run: BTreeMap<&RunId, Vec<_>> = BTreeMap::new();
+    for doomed in &outcome.plan.artifacts {
+        let wanted = (doomed.artifact.id.clone(), doomed.reason.clone());
+        by_run.entry(&doomed.run_id).or_default().push(wanted);
+    }
+    for (id, wanted) in by_run {
+        let dir = data.run(id);
+        let subject = subjects[id];
+        // It may have been started again since.
+        if dir.is_supervised() {
+            continue;
+        }
+        match discovery::prune(&dir, subject, &wanted, unix_now()) {
+            Ok(pruned) => {
+                outcome.pruned.extend(pruned.into_iter().map(|pruned| (id.clone(), pruned)));
+            }
+            Err(error) => outcome.failed.push((id.clone(), error.to_string())),
+        }
+    }
+    for doomed in &outcome.plan.runs {
+        // It is looked at again: it may have been started since.
+        let deleted = steer::look(data, &doomed.run_id).and_then(|(manifest, status)| {
+            steer::delete(data, &manifest, &status, By::new("retention"))
+        });
+        if let Err(error) = deleted {
+            outcome.failed.push((doomed.run_id.clone(), error.to_string()));
+        }
+    }
+    Ok(outcome)
+}
+
+fn run_facts(
+    dir: &RunDir,
+    manifest: &Manifest,
+    subject: &Subject,
+    list: ArtifactList,
+    marks: &Marks,
+) -> RunFacts {
+    let config = &manifest.config;
+    let number = |name: &str| {
+        config["retention"][name].as_u64().and_then(|number| u32::try_from(number).ok())
+    };
+    let mut kept_checkpoints =
+        marks.pinned_checkpoints.get(&manifest.id).cloned().unwrap_or_default();
+    kept_checkpoints.extend(
+        [Alias::Latest, Alias::Best].iter().filter_map(|alias| checkpoint::named(dir, *alias)),
+    );
+    RunFacts {
+        run: manifest.id.clone(),
+        env_id: manifest.env_id.clone(),
+        agent: config["algo"].as_str().unwrap_or("trainer").to_owned(),
+        created_at: manifest.created_at,
+        is_at_work: subject.is_at_work,
+        is_pinned: marks.pinned.contains(&manifest.id),
+        is_counted: manifest.kind != RunKind::Eval,
+        keep_videos: number("keep_videos"),
+        keep_checkpoints: number("keep_checkpoints"),
+        kept_checkpoints,
+        list,
+    }
+}
+
+/// Counts how much room everything takes.
+pub fn storage(data: &DataDir, known: &[Known]) -> Result<Storage> {
+    let folder = Beneath::open(data.path()).map_err(StoreError::io(data.path()))?;
+    let (free_bytes, disk_bytes) = folder.space().map_err(StoreError::io(data.path()))?;
+    let mut storage = Storage {
+        free_bytes,
+        disk_bytes,
+        limits: LabConfig::read(data)?.retention,
+        ..Storage::default()
+    };
+    for Known { manifest, .. } in known {
+        let dir = data.run(&manifest.id);
+        storage.n_runs += 1;
+        for path in [
+            dir.manifest_path(),
+            dir.events_path(),
+            dir.metrics_path(),
+            dir.supervisor_path(),
+            dir.control_path(),
+            artifacts::list_path(&dir),
+        ] {
+            storage.records_bytes += fs::metadata(path).map_or(0, |metadata| metadata.len());
+        }
+        let Ok(Some(list)) = ArtifactList::read(&dir) else { continue };
+        for artifact in list.artifacts.iter().filter(|artifact| !artifact.shared) {
+            let tally = storage.kinds.entry(artifact.kind).or_default();
+            tally.count += 1;
+            tally.size_bytes += artifact.size_bytes;
+        }
+        for (kind, removed) in list.removed {
+            let tally = storage.removed.entry(kind).or_default();
+            tally.count += removed.count;
+            tally.size_bytes += removed.size_bytes;
+        }
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        let mut path = data.index_path().into_os_string();
+        path.push(suffix);
+        storage.index_bytes += fs::metadata(path).map_or(0, |metadata| metadata.len());
+    }
+    if let Ok(trash) = Beneath::open(&data.path().join("trash")) {
+        _ = artifacts::walk(&trash, "", 0, &mut |_, entry| {
+            storage.trash_bytes += entry.size_bytes;
+            true
+        });
+    }
+    let made: u64 = storage.kinds.values().map(|tally| tally.size_bytes).sum();
+    storage.total_bytes = made + storage.records_bytes + storage.index_bytes + storage.trash_bytes;
+    Ok(storage)
+}
+
+impl Lab {
+    /// All runs but the games of people, as the index knows them.
+    fn known(&self) -> Result<Vec<Known>> {
+        let runs = self.all_runs()?.into_iter();
+        Ok(runs.map(|run| Known { subject: subject(&run), manifest: run.manifest }).collect())
+    }
+
+    /// How much room everything takes.
+    pub fn storage(&self) -> Result<Storage> {
+        storage(&self.data, &self.known()?)
+    }
+
+    /// Removes what is not to be kept, or says what that would be.
+    pub fn tidy(&self, dry_run: bool) -> Result<Outcome> {
+        let outcome = tidy(&self.data, &self.known()?, dry_run)?;
+        let told: BTreeSet<&RunId> = outcome.pruned.iter().map(|(id, _)| id).collect();
+        for id in told {
+            self.ingest_now(id)?;
+        }
+        for (id, pruned) in &outcome.pruned {
+            tracing::info!(run = %id, path = pruned.artifact.path, reason = pruned.reason, "pruned");
+        }
+        for (id, error) in &outcome.failed {
+            tracing::warn!(run = %id, error, "could not be pruned");
+        }
+        Ok(outcome)
+    }
+}
+
+/// The janitor at work.
+#[derive(Debug)]
+pub struct Janitor {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// Starts the janitor of a lab.
+pub fn start(lab: Arc<Lab>) -> Janitor {
+    let (stop, stopped) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let mut rounds = Rounds::default();
+        let mut is_failing = false;
+        loop {
+            // What goes wrong is tried again at the next round, and said once.
+            match rounds.make(&lab) {
+                Err(error) if !is_failing => {
+                    is_failing = true;
+                    tracing::error!(%error, "cannot look after what runs have made; trying on");
+                }
+                Err(_) => {}
+                Ok(()) => is_failing = false,
+            }
+            if stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    });
+    Janitor { stop, thread }
+}
+
+impl Janitor {
+    /// Ends it after what it is doing.
+    pub fn stop(self) {
+        _ = self.stop.send(());
+        _ = self.thread.join();
+    }
+}
+
+/// What the janitor remembers from round to round.
+#[derive(Debug, Default)]
+struct Rounds {
+    at_work: BTreeSet<RunId>,
+    /// The runs that are not at work: their attempt, and the age of their list.
+    seen: HashMap<RunId, (u32, Option<SystemTime>)>,
+    last_tidy: Option<Instant>,
+}
+
+impl Rounds {
+    fn make(&mut self, lab: &Lab) -> Result<()> {
+        let at_work = lab.runs_at_work()?;
+        // Those that have ended since are looked at once more.
+        for id in at_work.union(&self.at_work) {
+            look(lab, id);
+        }
+        self.at_work = at_work;
+        if self.last_tidy.is_none_or(|last| last.elapsed() >= TIDY_EVERY) {
+            self.last_tidy = Some(Instant::now());
+            self.look_at_others(lab)?;
+            lab.tidy(false)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the runs that are not at work where something has changed.
+    fn look_at_others(&mut self, lab: &Lab) -> Result<()> {
+        let known = lab.known()?;
+        for Known { manifest, subject } in known.iter().filter(|known| !known.subject.is_at_work) {
+            let id = &manifest.id;
+            let dir = lab.data.run(id);
+            let age = || fs::metadata(artifacts::list_path(&dir)).and_then(|m| m.modified()).ok();
+            let before = age();
+            if self.seen.get(id) == Some(&(subject.attempt, before)) {
+                continue;
+            }
+            let complete = ArtifactList::read(&dir).ok().flatten();
+            let complete = complete.and_then(|list| list.complete_attempt);
+            if complete == Some(subject.attempt) {
+                // `cartridge gc`, or a repair, has been here, and may have told of it.
+                lab.ingest_now(id)?;
+            } else {
+                look(lab, id);
+            }
+            self.seen.insert(id.clone(), (subject.attempt, age()));
+        }
+        let ids: BTreeSet<&RunId> = known.iter().map(|known| &known.manifest.id).collect();
+        self.seen.retain(|id, _| ids.contains(id));
+        Ok(())
+    }
+}
+
+/// One run that cannot be looked at must not keep the others from it.
+fn look(lab: &Lab, id: &RunId) {
+    match lab.look_at(id) {
+        Ok(_) | Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
+        Err(error) => tracing::debug!(run = %id, %error, "cannot look at what a run has made"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! What is kept, and for how long: the lab's knobs, and from them a plan.
+//!
+//! | knob in `data/lab.json` | means |
+//! |---|---|
+//! | `retention.keep_videos` | newest videos of each run; a run's own configuration comes first |
+//! | `retention.keep_checkpoints` | newest checkpoints of each run; likewise |
+//! | `retention.keep_tensorboard_runs` | newest TensorBoard folders in all |
+//! | `retention.keep_runs_per_environment` | newest runs of each environment |
+//! | `retention.keep_runs_per_agent` | newest runs of each algorithm in each environment |
+//! | `retention.max_bytes` | bytes of everything that runs have made |
+//!
+//! What is not set has no limit. Whatever is pinned, a milestone, or what `latest` and `best`
+//! point to always stays, and nothing of a run at work is touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+
+use cartridge_games::nearest::nearest;
+use cartridge_store::{Artifact, ArtifactKind, ArtifactList, DataDir, RunId, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::config::{ConfigError, plain_words};
+use crate::error::Result;
+
+/// Format of `data/lab.json`.
+const FORMAT: u32 = 1;
+
+/// The lab's own configuration: `data/lab.json`. A file that is not there means the defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LabConfig {
+    /// Format of the file.
+    pub format: u32,
+    /// What is kept.
+    pub retention: Limits,
+}
+
+impl Default for LabConfig {
+    fn default() -> Self {
+        Self { format: FORMAT, retention: Limits::default() }
+    }
+}
+
+/// What is kept; nothing means no limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Newest videos of each run that does not say itself.
+    pub keep_videos: Option<u32>,
+    /// Newest checkpoints of each run that does not say itself.
+    pub keep_checkpoints: Option<u32>,
+    /// Newest TensorBoard folders in all.
+    pub keep_tensorboard_runs: Option<u32>,
+    /// Newest runs of each environment.
+    pub keep_runs_per_environment: Option<u32>,
+    /// Newest runs of each algorithm in each environment.
+    pub keep_runs_per_agent: Option<u32>,
+    /// Bytes of everything that runs have made.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            keep_videos: Some(3),
+            keep_checkpoints: Some(5),
+            keep_tensorboard_runs: None,
+            keep_runs_per_environment: None,
+            keep_runs_per_agent: None,
+            max_bytes: None,
+        }
+    }
+}
+
+impl LabConfig {
+    /// Reads the lab's configuration. Unknown keys are refused with the nearest right one.
+    pub fn read(data: &DataDir) -> Result<Self> {
+        let path = data.path().join("lab.json");
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(StoreError::io(&path)(error).into()),
+        };
+        let value: Value = serde_json::from_slice(&text).map_err(|error| StoreError::Damaged {
+            path: path.clone(),
+            detail: error.to_string(),
+        })?;
+        if let Some(found) = value["format"].as_u64().filter(|&found| found > u64::from(FORMAT)) {
+            let found = u32::try_from(found).unwrap_or(u32::MAX);
+            return Err(StoreError::NewerFormat { path, found, known: FORMAT }.into());
+        }
+        Ok(Self::parse(&value)?)
+    }
+
+    fn parse(value: &Value) -> Result<Self, ConfigError> {
+        let known = serde_json::to_value(Self::default()).expect("plain data");
+        refuse_unknown("", value, &known)?;
+        serde_path_to_error::deserialize(value).map_err(|error| ConfigError::BadValue {
+            key: error.path().to_string(),
+            detail: plain_words(&error.inner().to_string()),
+        })
+    }
+}
+
+fn refuse_unknown(prefix: &str, given: &Value, known: &Value) -> Result<(), ConfigError> {
+    let (Some(given), Some(known)) = (given.as_object(), known.as_object()) else { return Ok(()) };
+    for (key, value) in given {
+        let Some(known) = known.get(key) else {
+            let hint = match nearest(key, known.keys().map(String::as_str)) {
+                Some(near) => format!("did you mean `{prefix}{near}`?"),
+                None => {
+                    let names: Vec<String> =
+                        known.keys().map(|name| format!("{prefix}{name}")).collect();
+                    format!("known are {}", names.join(", "))
+                }
+            };
+            return Err(ConfigError::UnknownKey { key: format!("{prefix}{key}"), hint });
+        };
+        refuse_unknown(&format!("{prefix}{key}."), value, known)?;
+    }
+    Ok(())
+}
+
+/// What the plan must know of a run.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The run.
+    pub run: RunId,
+    /// Its environment.
+    pub env_id: String,
+    /// What learns in it: the algorithm, or the command of a foreign trainer.
+    pub agent: String,
+    /// When it was made.
+    pub created_at: f64,
+    /// Whether its trainer is at work.
+    pub is_at_work: bool,
+    /// Whether the whole run is to be kept.
+    pub is_pinned: bool,
+    /// Whether the knobs about whole runs count it.
+    pub is_counted: bool,
+    /// Newest videos to keep, as the run itself says.
+    pub keep_videos: Option<u32>,
+    /// Newest checkpoints to keep, as the run itself says.
+    pub keep_checkpoints: Option<u32>,
+    /// Checkpoints that somebody pinned or an alias points to.
+    pub kept_checkpoints: BTreeSet<String>,
+    /// What it has made.
+    pub list: ArtifactList,
+}
+
+impl RunFacts {
+    fn may_go(&self, artifact: &Artifact) -> bool {
+        let is_kept_checkpoint = artifact.kind == ArtifactKind::Checkpoint
+            && artifact
+                .path
+                .rsplit('/')
+                .next()
+                .is_some_and(|name| self.kept_checkpoints.contains(name));
+        !(self.is_at_work
+            || self.is_pinned
+            || artifact.pinned
+            || artifact.milestone
+            || artifact.shared
+            || is_kept_checkpoint)
+    }
+
+    fn of_kind(&self, kind: ArtifactKind) -> Vec<&Artifact> {
+        let mut all: Vec<&Artifact> =
+            self.list.artifacts.iter().filter(|artifact| artifact.kind == kind).collect();
+        if kind == ArtifactKind::Checkpoint {
+            // By number of steps: folders that are copied lose their times.
+            all.sort_by_key(|artifact| (artifact.path.len(), artifact.path.clone()));
+        }
+        all
+    }
+}
+
+/// An artifact that is to go.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Doomed {
+    /// The run.
+    pub run_id: RunId,
+    /// The artifact.
+    pub artifact: Artifact,
+    /// Why.
+    pub reason: String,
+}
+
+/// A run that is to go to the trash.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DoomedRun {
+    /// The run.
+    pub run_id: RunId,
+    /// Bytes of what it has made.
+    pub size_bytes: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What is to go.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Plan {
+    /// Artifacts.
+    pub artifacts: Vec<Doomed>,
+    /// Whole runs.
+    pub runs: Vec<DoomedRun>,
+    /// Bytes that are freed at once; runs in the trash take their room for a week more.
+    pub freed_bytes: u64,
+    /// Bytes beyond the limit that nothing could be found for.
+    pub over_bytes: u64,
+}
+
+/// Decides what is to go.
+pub fn plan(facts: &[RunFacts], limits: &Limits) -> Plan {
+    let mut planner = Planner { plan: Plan::default(), gone: BTreeSet::new() };
+    for facts in facts {
+        for (kind, own, lab) in [
+            (ArtifactKind::Video, facts.keep_videos, limits.keep_videos),
+            (ArtifactKind::Checkpoint, facts.keep_checkpoints, limits.keep_checkpoints),
+        ] {
+            if let Some(keep) = own.or(lab) {
+                let all = facts.of_kind(kind);
+                let n_old = all.len().saturating_sub(keep as usize);
+                let reason = format!("the newest {keep} of the run are kept");
+                planner.doom(facts, &all[..n_old], &reason);
+            }
+        }
+    }
+    if let Some(keep) = limits.keep_tensorboard_runs {
+        let mut all: Vec<(&RunFacts, &Artifact)> = facts
+            .iter()
+            .flat_map(|facts| {
+                facts.of_kind(ArtifactKind::Tensorboard).into_iter().map(move |a| (facts, a))
+            })
+            .collect();
+        all.sort_by(|a, b| b.1.modified_at.total_cmp(&a.1.modified_at));
+        let reason = format!("the newest {keep} TensorBoard folders are kept");
+        for (facts, artifact) in all.into_iter().skip(keep as usize) {
+            planner.doom(facts, &[artifact], &reason);
+        }
+    }
+    let env = |facts: &RunFacts| facts.env_id.clone();
+    let agent = |facts: &RunFacts| format!("{} in {}", facts.agent, facts.env_id);
+    if let Some(keep) = limits.keep_runs_per_environment {
+        planner.doom_runs(facts, keep, env);
+    }
+    if let Some(keep) = limits.keep_runs_per_agent {
+        planner.doom_runs(facts, keep, agent);
+    }
+    if let Some(most) = limits.max_bytes {
+        planner.make_room(facts, most);
+    }
+    planner.plan
+}
+
+struct Planner {
+    plan: Plan,
+    /// Runs and artifacts that are to go already.
+    gone: BTreeSet<(RunId, String)>,
+}
+
+impl Planner {
+    fn doom(&mut self, facts: &RunFacts, artifacts: &[&Artifact], reason: &str) {
+        for artifact in artifacts {
+            let name = (facts.run.clone(), artifact.id.to_string());
+            if facts.may_go(artifact) && self.gone.insert(name) {
+                self.plan.freed_bytes += artifact.size_bytes;
+                self.plan.artifacts.push(Doomed {
+                    run_id: facts.run.clone(),
+                    artifact: (*artifact).clone(),
+                    reason: reason.to_owned(),
+                });
+            }
+        }
+    }
+
+    fn doom_runs(&mut self, facts: &[RunFacts], keep: u32, group: impl Fn(&RunFacts) -> String) {
+        let mut groups: BTreeMap<String, Vec<&RunFacts>> = BTreeMap::new();
+        for facts in facts.iter().filter(|facts| facts.is_counted) {
+            groups.entry(group(facts)).or_default().push(facts);
+        }
+        for (name, mut runs) in groups {
+            runs.sort_by(|a, b| b.created_at.total_cmp(&a.created_at));
+            for facts in runs.into_iter().skip(keep as usize) {
+                let is_free = !facts.is_at_work && !facts.is_pinned && facts.kept_by_hand() == 0;
+                if is_free && self.gone.insert((facts.run.clone(), String::new())) {
+                    self.plan.runs.push(DoomedRun {
+                        run_id: facts.run.clone(),
+                        size_bytes: facts.list.bytes().values().sum(),
+                        reason: format!("the newest {keep} runs of {name} are kept"),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Frees bytes until everything fits: films first, then the logs of others, then checkpoints;
+    /// of the oldest runs first.
+    fn make_room(&mut self, facts: &[RunFacts], most: u64) {
+        let total: u64 = facts.iter().flat_map(|facts| facts.list.bytes().into_values()).sum();
+        let mut oldest: Vec<&RunFacts> = facts.iter().collect();
+        oldest.sort_by(|a, b| a.created_at.total_cmp(&b.created_at));
+        let reason = format!("everything together is to fit into {most} bytes");
+        for kind in [
+            ArtifactKind::Video,
+            ArtifactKind::Tensorboard,
+            ArtifactKind::Wandb,
+            ArtifactKind::Checkpoint,
+        ] {
+            for facts in &oldest {
+                for artifact in facts.of_kind(kind) {
+                    if total.saturating_sub(self.plan.freed_bytes) <= most {
+                        return;
+                    }
+                    self.doom(facts, &[artifact], &reason);
+                }
+            }
+        }
+        self.plan.over_bytes = total.saturating_sub(self.plan.freed_bytes).saturating_sub(most);
+    }
+}
+
+impl RunFacts {
+    /// How many of its artifacts somebody wanted to keep.
+    fn kept_by_hand(&self) -> usize {
+        self.list.artifacts.iter().filter(|artifact| artifact.pinned).count()
+    }
+}
+
+#[cfg(test)]
+mod tests;
