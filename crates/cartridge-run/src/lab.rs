@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use cartridge_store::beneath::Beneath;
-use cartridge_store::follow::{latest_episodes, metrics_in};
+use cartridge_store::follow::{latest_episodes, latest_rows, metrics_in};
 use cartridge_store::index::{Checkpoint, Cursor, FeedRow, IndexedRun};
 use cartridge_store::{
     Artifact, ArtifactId, ArtifactKind, ArtifactList, Command, DataDir, Episodes, EventLine,
@@ -69,6 +69,9 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// A write-ahead log that is longer is not left lying for that long.
 const MOST_WAL_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Metrics after which a page of the feed is long enough.
+const PAGE_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Questions that are answered at once.
 const READERS: usize = 4;
@@ -213,6 +216,17 @@ pub enum FeedNews {
     Event(u64, EventLine),
 }
 
+/// A stretch of the feed without a gap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedPage {
+    /// The number before the first.
+    pub after: u64,
+    /// The last number; [`Self::after`] when there is nothing.
+    pub upto: u64,
+    /// The messages between. Numbers of runs that have been deleted since have none.
+    pub messages: Vec<FeedMessage>,
+}
+
 /// The content of an artifact, opened.
 #[derive(Debug)]
 pub enum ArtifactContent {
@@ -318,17 +332,19 @@ impl Lab {
 
     /// Takes in what is new on disk, starts what can be started, and returns what readers of the
     /// feed should hear.
-    pub fn tick(&self) -> Result<Vec<FeedMessage>> {
+    pub fn tick(&self) -> Result<FeedPage> {
         let rows = self.mending(|| self.take_in(TICK_TIME))?;
         self.look_after();
-        self.messages(&rows)
+        let after = rows.first().map_or(0, |row| row.seq - 1);
+        self.page(after, &rows)
     }
 
-    /// [`Self::tick`] while nobody listens: the messages can be had by [`Self::feed_after`].
-    pub fn tick_unheard(&self) -> Result<()> {
-        self.mending(|| self.take_in(TICK_TIME))?;
+    /// [`Self::tick`] while nobody listens: the messages can be had by [`Self::feed_after`]. Returns
+    /// the newest number when there is something new.
+    pub fn tick_unheard(&self) -> Result<Option<u64>> {
+        let rows = self.mending(|| self.take_in(TICK_TIME))?;
         self.look_after();
-        Ok(())
+        Ok(rows.last().map(|row| row.seq))
     }
 
     /// Starts what can be started, and removes what has been in the trash for long enough.
@@ -371,8 +387,9 @@ impl Lab {
             due
         };
         let done = held(&self.marks).advance(&self.data)?;
-        let mut rows = std::mem::take(&mut *held(&self.untold));
         let mut index = held(&self.writer);
+        // Taken while nobody else can write, so that numbers are told in their order.
+        let mut rows = std::mem::take(&mut *held(&self.untold));
         for line in done {
             match line.what {
                 Deed::Resume => self.wake(&line.target),
@@ -541,9 +558,15 @@ impl Lab {
 
     /// Takes in a run outside a tick; the feed's readers hear of it at the next.
     pub(crate) fn ingest_now(&self, id: &RunId) -> Result<()> {
-        let (mut rows, _) = self.ingest(&mut held(&self.writer), id)?;
+        let mut index = held(&self.writer);
+        let (mut rows, _) = self.ingest(&mut index, id)?;
         held(&self.untold).append(&mut rows);
         Ok(())
+    }
+
+    fn page(&self, after: u64, rows: &[FeedRow]) -> Result<FeedPage> {
+        let upto = rows.last().map_or(after, |row| row.seq);
+        Ok(FeedPage { after, upto, messages: self.messages(rows)? })
     }
 
     fn messages(&self, rows: &[FeedRow]) -> Result<Vec<FeedMessage>> {
@@ -582,10 +605,18 @@ impl Lab {
         })
     }
 
-    /// Up to `limit` messages after `seq`.
-    pub fn feed_after(&self, seq: u64, limit: usize) -> Result<Vec<FeedMessage>> {
-        let rows = self.read(|index| index.feed_after(seq, limit))?;
-        self.messages(&rows)
+    /// Up to `limit` messages after `seq`, fewer when they are long.
+    pub fn feed_after(&self, seq: u64, limit: usize) -> Result<FeedPage> {
+        let mut rows = self.read(|index| index.feed_after(seq, limit))?;
+        let mut n_bytes = 0;
+        let n_short = rows.iter().take_while(|row| {
+            let is_short = n_bytes < PAGE_BYTES;
+            n_bytes += if let FeedItem::Metrics(start, end) = row.item { end - start } else { 0 };
+            is_short
+        });
+        let n_short = n_short.count();
+        rows.truncate(n_short);
+        self.page(seq, &rows)
     }
 
     /// Makes a run and starts it as soon as there is room. A request that was made before, by its
@@ -782,8 +813,10 @@ impl Lab {
     }
 
     fn publish(&self, id: &RunId) -> Result<()> {
-        let row = held(&self.writer).publish_status(id)?;
+        let mut index = held(&self.writer);
+        let row = index.publish_status(id)?;
         held(&self.untold).push(row);
+        drop(index);
         Ok(())
     }
 
@@ -939,6 +972,22 @@ impl Lab {
     pub fn events(&self, id: &RunId, limit: usize) -> Result<Vec<(u64, EventLine)>> {
         self.run(id)?;
         self.read(|index| index.events(id, limit))
+    }
+
+    /// How a run stands, with its newest `n` metric rows, oldest first, as readers of the feed know
+    /// it who have heard the number that comes with it.
+    pub fn run_in_feed(&self, id: &RunId, n: usize) -> Result<(u64, RunView, Vec<MetricLine>)> {
+        let (seq, (run, last_row)) =
+            self.read(|index| index.with_feed(|index| Ok((index.run(id)?, index.last_row(id)?))))?;
+        let mut rows = latest_rows(&self.data.run(id), n)?;
+        // The file may be ahead.
+        rows.retain(|line| line.row <= last_row);
+        Ok((seq, self.view(run), rows))
+    }
+
+    /// The newest events of a run, oldest first, with the number up to which the feed has told them.
+    pub fn events_in_feed(&self, id: &RunId, limit: usize) -> Result<(u64, Vec<(u64, EventLine)>)> {
+        self.read(|index| index.with_feed(|index| index.events(id, limit)))
     }
 
     /// The newest episodes of a run, oldest first.

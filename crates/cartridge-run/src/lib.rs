@@ -50,6 +50,7 @@ pub mod janitor;
 pub mod lab;
 pub mod launch;
 pub mod leftover;
+pub mod live;
 pub mod matches;
 pub mod opponent;
 pub mod par;

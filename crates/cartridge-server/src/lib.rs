@@ -6,7 +6,9 @@
 //! * [`api`]: one file per noun, holding its parameters, responses and handlers.
 //! * [`auth`]: who may come in: token, cookie, host and origin.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
+//! * [`live_frames`]: pictures of runs, while somebody watches.
 //! * [`live_play`]: environments that people play: the clock, the keys and the pictures.
+//! * [`patience`]: connections that are given up when the other side takes nothing.
 //! * [`extract`], [`error`]: what clients may send, and what they are told when it is wrong.
 //! * [`assets`]: the web app that is embedded in the binary.
 //! * [`time`]: Unix seconds as RFC 3339.
@@ -20,25 +22,28 @@ pub mod auth;
 pub mod error;
 pub mod extract;
 pub mod feed;
+pub mod live_frames;
 pub mod live_play;
+pub mod patience;
 pub mod time;
 
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
 use axum::{Json, Router, middleware};
 use cartridge_run::Lab;
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::api::stream::FeedMessage;
+use crate::api::stream::{EventMessage, FeedMessage, RunMessage};
 use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::feed::Feed;
+use crate::live_frames::{FrameCommand, LiveFrame, LiveFrames};
 use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
+use crate::patience::PatientListener;
 
 /// The largest request body that is read.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -54,6 +59,8 @@ pub struct AppState {
     pub feed: Feed,
     /// Who plays an environment.
     pub plays: LivePlays,
+    /// Who watches a run.
+    pub frames: LiveFrames,
     /// Version of the product.
     pub version: &'static str,
 }
@@ -73,9 +80,7 @@ impl AppState {
 /// Serves the application until its feed is closed, then lets answers under way be finished.
 pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()> {
     let mut closing = state.feed.closing();
-    // Pictures of a game are small and many: none waits for another to fill a packet.
-    let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
-    axum::serve(listener, app(state))
+    axum::serve(PatientListener(listener), app(state))
         .with_graceful_shutdown(async move { _ = closing.wait_for(|closing| *closing).await })
         .await
 }
@@ -106,6 +111,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::episodes::router())
         .merge(api::artifacts::router())
         .merge(api::stream::router())
+        .merge(api::frames::router())
         .merge(api::play::router())
         .merge(api::human::router())
         .merge(api::login::router())
@@ -120,7 +126,15 @@ fn routes() -> OpenApiRouter<AppState> {
         description = "A reinforcement-learning lab. Errors are `application/problem+json`.",
         version = "1"
     ),
-    components(schemas(FeedMessage, PlayCommand, PlayFrame))
+    components(schemas(
+        FeedMessage,
+        RunMessage,
+        EventMessage,
+        FrameCommand,
+        LiveFrame,
+        PlayCommand,
+        PlayFrame
+    ))
 )]
 struct ApiDocument;
 

@@ -41,6 +41,7 @@ impl TestLab {
             auth: Arc::new(Auth::new(TOKEN.to_owned(), [127, 0, 0, 1].into(), &[])),
             feed: Feed::new(),
             plays: LivePlays::default(),
+            frames: LiveFrames::default(),
             version: "0.0.0",
         };
         Self { app: app(state.clone()), state, _folder: folder }
@@ -519,6 +520,8 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 }
 
 mod artifacts;
+mod feed;
+mod live_frames;
 mod live_play;
 
 #[tokio::test]

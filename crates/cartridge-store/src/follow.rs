@@ -219,6 +219,21 @@ fn surviving(lines: &[jsonl::Line]) -> Vec<MetricLine> {
     rows
 }
 
+/// The newest `n` metric rows of a run, oldest first, without those that a later attempt has
+/// written anew. Only the end of `metrics.jsonl` is read.
+pub fn latest_rows(dir: &RunDir, n: usize) -> Result<Vec<MetricLine>> {
+    let mut span = 256 * 1024;
+    loop {
+        let (lines, is_whole) = jsonl::last_lines(&dir.metrics_path(), span)?;
+        let mut rows = surviving(&lines);
+        if is_whole || rows.len() >= n {
+            rows.drain(..rows.len().saturating_sub(n));
+            return Ok(rows);
+        }
+        span *= 4;
+    }
+}
+
 /// The newest `n` episodes of a run, oldest first. Only the end of `metrics.jsonl` is read.
 pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
     let path = dir.metrics_path();

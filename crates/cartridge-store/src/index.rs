@@ -511,6 +511,26 @@ impl Index {
             .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
+    /// The newest number of the feed, and what `ask` finds in the index at that very moment.
+    pub fn with_feed<T>(&self, ask: impl FnOnce(&Self) -> Result<T>) -> Result<(u64, T)> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let (_, newest) = self.feed_bounds()?;
+        let answer = ask(self)?;
+        transaction.finish()?;
+        Ok((newest, answer))
+    }
+
+    /// The newest metric row of a run.
+    pub fn last_row(&self, id: &RunId) -> Result<u64> {
+        let follower: Option<String> = self
+            .connection
+            .prepare_cached("SELECT follower FROM runs WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?;
+        let follower = follower.ok_or_else(|| StoreError::NoSuchRun(id.to_string()))?;
+        Ok(parse::<Follower>(&follower)?.last_row)
+    }
+
     /// Bytes in the write-ahead log.
     pub fn wal_bytes(&self) -> u64 {
         let path = self.connection.path().unwrap_or_default();

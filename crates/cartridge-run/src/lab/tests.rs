@@ -80,10 +80,10 @@ fn a_silent_supervisor_is_lost_by_the_clock_that_never_jumps() {
     // As if it had last been heard two heartbeats ago; what its lines say of the time is 1970.
     let long_ago = Instant::now().checked_sub(LOST_AFTER).unwrap();
     held(&lab.watch).pulses.insert(id.clone(), Pulse { heard: long_ago, health: Health::Fresh });
-    let messages = lab.tick().unwrap();
+    let messages = lab.tick().unwrap().messages;
     let FeedNews::Progress(view, _) = &messages[0].news else { panic!("{messages:?}") };
     assert_eq!((view.run.status.state(), view.health), (RunState::Lost, Health::Dead));
-    assert_eq!(lab.tick().unwrap(), [], "it is said once");
+    assert_eq!(lab.tick().unwrap().messages, [], "it is said once");
     assert!(matches!(
         lab.ask(&id, Command::Stop, By::new("test")),
         Err(RunError::Ended { state: RunState::Lost, .. })
@@ -149,10 +149,12 @@ fn a_reader_of_the_feed_resumes_or_is_reset() {
     };
     assert!(newest > 0);
     assert_eq!(lab.feed_position(Some(newest)).unwrap(), FeedPosition::Known(newest));
-    let kept = lab.feed_after(0, 99).unwrap();
-    let oldest = kept[0].seq;
-    assert_eq!(lab.feed_position(Some(oldest - 1)).unwrap(), FeedPosition::Known(oldest - 1));
-    assert_eq!(kept.last().unwrap().seq, newest);
+    let page = lab.feed_after(0, 99).unwrap();
+    assert_eq!(page.upto, newest);
+    // The feed of an index that found runs begins at a number of its own.
+    let before = page.messages[0].seq - 1;
+    assert_eq!(lab.feed_position(Some(before)).unwrap(), FeedPosition::Known(before));
+    assert_eq!(lab.feed_position(Some(0)).unwrap(), FeedPosition::Reset(newest));
     assert_eq!(
         lab.feed_position(Some(newest + 1)).unwrap(),
         FeedPosition::Reset(newest),
@@ -182,10 +184,10 @@ fn a_late_heartbeat_is_told() {
     let lab = open(&data).unwrap();
     let late = Instant::now().checked_sub(STALE_AFTER).unwrap();
     held(&lab.watch).pulses.insert(id.clone(), Pulse { heard: late, health: Health::Fresh });
-    let messages = lab.tick().unwrap();
+    let messages = lab.tick().unwrap().messages;
     let FeedNews::Progress(view, _) = &messages[0].news else { panic!("{messages:?}") };
     assert_eq!(view.health, Health::Stale);
-    assert_eq!(lab.tick().unwrap(), [], "it is said once");
+    assert_eq!(lab.tick().unwrap().messages, [], "it is said once");
 }
 
 #[test]
@@ -199,8 +201,10 @@ fn what_happens_between_two_ticks_is_told_at_the_next() {
         panic!("a new reader")
     };
     lab.ask(&id, Command::Stop, By::new("test")).unwrap();
-    let seqs: Vec<u64> = lab.tick().unwrap().iter().map(|message| message.seq).collect();
+    let page = lab.tick().unwrap();
+    let seqs: Vec<u64> = page.messages.iter().map(|message| message.seq).collect();
     assert_eq!(seqs, [before + 1], "no number is left out");
+    assert_eq!((page.after, page.upto), (before, before + 1));
 }
 
 /// Overwrites all of a file from `offset` on.
@@ -247,7 +251,8 @@ fn a_run_whose_folder_is_gone_is_gone() {
     lab.tick().unwrap();
     assert_eq!(lab.runs(9, None).unwrap(), []);
     assert!(lab.run(&id).is_err());
-    lab.feed_after(0, 99).unwrap();
+    let page = lab.feed_after(0, 99).unwrap();
+    assert!(page.messages.is_empty() && page.upto > 0, "its numbers have been: {page:?}");
 }
 
 #[test]

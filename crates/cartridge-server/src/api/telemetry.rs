@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use cartridge_run::store;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use utoipa_axum::routes;
 use crate::AppState;
 use crate::api::environments::{Preview, PreviewPolicy, PreviewQuery};
 use crate::api::runs::parse_id;
-use crate::api::stream::MetricRow;
+use crate::api::stream::{self, EventMessage, MetricRow};
 use crate::error::{ApiError, Problem};
 use crate::extract::{Path, Query};
 
@@ -280,20 +281,26 @@ struct EventsQuery {
     #[serde(default = "default_events")]
     #[param(required = false, minimum = 1, maximum = 10000)]
     limit: usize,
+    /// The last number that was received, for a stream.
+    last_event_id: Option<String>,
 }
 
 fn default_events() -> usize {
     200
 }
 
-/// Show the event log of a run.
+/// Show the event log of a run. Under `Accept: text/event-stream` it comes live: first a snapshot,
+/// then the messages of `/api/stream` that are about its events.
 #[utoipa::path(
     get,
     path = "/api/runs/{id}/events",
     tag = "runs",
     params(("id" = String, Path, description = "Name of the run"), EventsQuery),
     responses(
-        (status = 200, body = EventLog),
+        (status = 200, content(
+            (EventLog = "application/json"),
+            (EventMessage = "text/event-stream"),
+        )),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 404, body = Problem),
@@ -303,14 +310,20 @@ async fn list_events(
     State(state): State<AppState>,
     Path(id): Path<String>,
     Query(query): Query<EventsQuery>,
-) -> Result<Json<EventLog>, ApiError> {
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accept.contains("text/event-stream") {
+        return stream::stream_events(state, &id, &headers, query.last_event_id.as_deref()).await;
+    }
     let id = parse_id(&id)?;
     let run_id = id.to_string();
     let events = state.ask(move |lab| lab.events(&id, query.limit.clamp(1, 10_000))).await?;
     Ok(Json(EventLog {
         run_id,
         events: events.iter().map(|(seq, line)| Entry::new(*seq, line)).collect(),
-    }))
+    })
+    .into_response())
 }
 
 /// Show the end of what a run's trainer printed.

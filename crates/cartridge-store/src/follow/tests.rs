@@ -169,4 +169,6 @@ fn rows_that_were_written_anew_are_shown_once() {
     let rows: Vec<(u32, u64)> = rows.iter().map(|line| (line.attempt, line.row)).collect();
     assert_eq!(rows, [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)]);
     assert_eq!(latest_episodes(&dir, 99).unwrap().episode, (1..=10).collect::<Vec<_>>());
+    let latest: Vec<u64> = latest_rows(&dir, 3).unwrap().iter().map(|line| line.row).collect();
+    assert_eq!(latest, [3, 4, 5]);
 }

@@ -13,6 +13,7 @@ use cartridge_run::{Lab, janitor, secret};
 use cartridge_server::AppState;
 use cartridge_server::auth::Auth;
 use cartridge_server::feed::Feed;
+use cartridge_server::live_frames::LiveFrames;
 use cartridge_server::live_play::LivePlays;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -66,11 +67,22 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     start_log(args.log);
+    raise_open_files();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("starting the event loop")?
         .block_on(serve(args))
+}
+
+/// Lets the lab have as many open files as it may: a live reader holds one.
+fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
 }
 
 async fn serve(args: &Args) -> anyhow::Result<Exit> {
@@ -102,8 +114,14 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let auth = Arc::new(Auth::new(token, args.bind, &args.allow_host));
     let ticker = feed.start(Arc::clone(&lab));
     let janitor = janitor::start(Arc::clone(&lab));
-    let state =
-        AppState { lab, auth, feed: feed.clone(), plays: LivePlays::default(), version: VERSION };
+    let state = AppState {
+        lab,
+        auth,
+        feed: feed.clone(),
+        plays: LivePlays::default(),
+        frames: LiveFrames::default(),
+        version: VERSION,
+    };
     // Listened for before the URL is printed: whoever has read it may press Ctrl-C.
     let ended = Signals::new()?;
     let url = login_url(&address, &secret::new_login_code(&data, unix_now())?);

@@ -6,12 +6,14 @@ use std::process::Command;
 const ALLOWED: &[(&str, &str)] = &[
     ("cartridge-search", "cartridge-games"),
     ("cartridge-learn", "cartridge-games"),
+    ("cartridge-media", "cartridge-games"),
     ("cartridge-run", "cartridge-games"),
     ("cartridge-run", "cartridge-search"),
     ("cartridge-run", "cartridge-learn"),
     ("cartridge-run", "cartridge-store"),
     ("cartridge-engine", "cartridge-games"),
     ("cartridge-server", "cartridge-games"),
+    ("cartridge-server", "cartridge-media"),
     ("cartridge-server", "cartridge-run"),
     ("cartridge", "cartridge-engine"),
     ("cartridge", "cartridge-run"),
@@ -33,6 +35,7 @@ const NOT_REACHABLE: &[(&str, &[&str])] = &[
     ("cartridge-games", &["tokio", "rusqlite", "rustix", "safetensors", "axum", "rayon", "mio"]),
     ("cartridge-search", &["tokio", "rusqlite", "rustix", "safetensors", "axum", "mio"]),
     ("cartridge-learn", &["tokio", "rusqlite", "axum", "mio"]),
+    ("cartridge-media", &["tokio", "rusqlite", "rustix", "axum", "mio"]),
     ("cartridge-store", &["tokio", "axum", "mio"]),
     ("cartridge-run", &["tokio", "axum", "mio"]),
     // The rules can be served without a lab.

@@ -22,6 +22,7 @@ const TYPES: Record<FeedMessage['type'], true> = {
   RunProgress: true,
   CheckpointCreated: true,
   EvalResult: true,
+  TuneApplied: true,
   ArtifactsAvailable: true,
   ArtifactPruned: true,
   EventLogged: true,
@@ -135,6 +136,7 @@ class Live {
       case 'EvalResult':
         this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
         break;
+      case 'TuneApplied':
       case 'ArtifactsAvailable':
       case 'ArtifactPruned':
       case 'EventLogged':

@@ -97,6 +97,7 @@ export class RunView {
       }
       case 'CheckpointCreated':
       case 'EvalResult':
+      case 'TuneApplied':
       case 'ArtifactsAvailable':
       case 'ArtifactPruned':
       case 'EventLogged':
