@@ -1,6 +1,23 @@
 // Generated from the OpenAPI document; run `npm run gen` to refresh.
 
 export interface paths {
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell what was done with runs, and by whom. */
+        get: operations["show_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/environments": {
         parameters: {
             query?: never;
@@ -261,6 +278,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/retention/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove what is not to be kept now, or say what would go. The lab does the same once a minute. */
+        post: operations["tidy_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -288,6 +322,58 @@ export interface paths {
         };
         /** Show one run. */
         get: operations["show_run"];
+        put?: never;
+        post?: never;
+        /** Move a run that is not at work to the trash, from which it can be brought back for a week. */
+        delete: operations["delete_run"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a run away: it is listed only when asked for. */
+        post: operations["archive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what a run has made, and how much of it is kept. */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an artifact: a file as it is, with ranges, or a folder as a tar archive. */
+        get: operations["get_artifact"];
         put?: never;
         post?: never;
         delete?: never;
@@ -364,6 +450,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a run that goes on from a checkpoint of this one, with some settings changed. */
+        post: operations["fork_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/log": {
         parameters: {
             query?: never;
@@ -415,6 +518,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a run, or one of its checkpoints, from whatever makes room. */
+        post: operations["pin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/preview": {
         parameters: {
             query?: never;
@@ -432,6 +552,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a run back from the trash. */
+        post: operations["restore_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/resume": {
         parameters: {
             query?: never;
@@ -441,7 +578,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused run go on. */
+        /**
+         * Let a run go on: one that is paused steps again, one that ended before its last step gets a new
+         *     attempt from its last checkpoint.
+         */
         post: operations["resume_run"];
         delete?: never;
         options?: never;
@@ -500,6 +640,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a run back from the archive. */
+        post: operations["unarchive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let go of a run, or of one of its checkpoints. */
+        post: operations["unpin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show how much room things take, and the knobs that say what is kept. */
+        get: operations["show_storage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stream": {
         parameters: {
             query?: never;
@@ -513,6 +704,23 @@ export interface paths {
          *     goes on after that number, without gap or duplicate.
          */
         get: operations["stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs in the trash. */
+        get: operations["list_trash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -573,11 +781,95 @@ export interface components {
         Activity: "training" | "evaluating" | "idle";
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
+        /** @description Something that a run has made. */
+        Artifact: {
+            /**
+             * Format: double
+             * @description When it was first seen, in Unix seconds.
+             */
+            created_at: number;
+            /** @description Its name in the run. */
+            id: string;
+            /** @description Whether it is a folder, which is served as a tar archive. */
+            is_folder: boolean;
+            /** @description What it is. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description Kept for good, because of the step that it belongs to. */
+            milestone: boolean;
+            /**
+             * Format: int64
+             * @description Files in it, or 1.
+             */
+            n_files: number;
+            /** @description Where it is, below the run's folder or its working folder; to be shown, not to be asked for. */
+            path: string;
+            /** @description Kept for good, because somebody said so. */
+            pinned: boolean;
+            /** @description Its hash; none while it grows. */
+            sha256: string | null;
+            /** @description In a working folder that others may use too: shown, and never removed. */
+            shared: boolean;
+            /**
+             * Format: int64
+             * @description Its bytes.
+             */
+            size_bytes: number;
+        };
+        /**
+         * @description What an artifact is.
+         * @enum {string}
+         */
+        ArtifactKind: "video" | "tensorboard" | "wandb" | "checkpoint" | "eval" | "log" | "episodes" | "other";
+        /** @description What a run has made. */
+        Artifacts: {
+            /** @description What is there, by kind and age. */
+            artifacts: components["schemas"]["Artifact"][];
+            /** @description Whether the run has ended and everything was looked at. */
+            complete: boolean;
+            /** @description How many of each kind are kept. */
+            kept: components["schemas"]["Kept"][];
+            /** @description The run. */
+            run_id: string;
+            /** @description Where the run is on W&B, as its trainer said. */
+            wandb_url: string | null;
+        };
+        /** @description What was done, and by whom. */
+        Audit: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["AuditEntry"][];
+        };
+        /** @description One thing that was done. */
+        AuditEntry: {
+            /** @description When (RFC 3339). */
+            at: string;
+            /** @description Hash of the line, which the next one carries. */
+            hash: string;
+            /** @description What is there now. */
+            new: unknown;
+            /** @description What was there before. */
+            old: unknown;
+            /** @description The key that the client gave the request. */
+            request: string | null;
+            /**
+             * Format: int64
+             * @description Number of the line in the audit, from 1.
+             */
+            seq: number;
+            /** @description The run that it was done to. */
+            target: string;
+            /**
+             * @description What was done.
+             * @example tune
+             */
+            what: string;
+            /** @description Who did it. */
+            who: string;
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune";
+        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -834,6 +1126,34 @@ export interface components {
             /** @description The run. */
             run_id: string;
             /** @enum {string} */
+            type: "ArtifactsAvailable";
+        } | {
+            /** @description The artifact. */
+            artifact_id: string;
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /**
+             * Format: int64
+             * @description How many of its kind the run still has.
+             */
+            kept: number;
+            /** @description What it was. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description How many of its kind the run ever had.
+             */
+            total: number;
+            /** @enum {string} */
+            type: "ArtifactPruned";
+        } | {
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
             type: "EventLogged";
         };
         /** @description A field that is wrong. */
@@ -842,6 +1162,17 @@ export interface components {
             detail: string;
             /** @description JSON pointer of the field in the request body. */
             pointer: string;
+        };
+        /** @description A fork to be made. */
+        Fork: {
+            /**
+             * @description The checkpoint that it goes on from: `latest`, `best`, a folder, or a number of steps.
+             * @default latest
+             * @example step_000200000
+             */
+            checkpoint: string;
+            /** @description Settings that are changed, by full path: those in the run's `overrides_whitelist`. */
+            overrides?: Record<string, never>;
         };
         /** @description One moment of an episode. */
         Frame: {
@@ -874,6 +1205,40 @@ export interface components {
         GameList: {
             /** @description All of them. */
             games: components["schemas"]["Game"][];
+        };
+        /** @description An artifact that goes. */
+        Going: {
+            /** @description The artifact. */
+            artifact: components["schemas"]["Artifact"];
+            /** @description Why. */
+            reason: string;
+            /** @description The run. */
+            run_id: string;
+        };
+        /** @description A run that goes. */
+        GoingRun: {
+            /** @description Why. */
+            reason: string;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Bytes of what it has made.
+             */
+            size_bytes: number;
+        };
+        /** @description What a trainer's processes use of the GPUs. */
+        GpuSample: {
+            /**
+             * Format: int64
+             * @description Memory of its processes on all GPUs.
+             */
+            memory_bytes: number;
+            /**
+             * Format: double
+             * @description Use of the busiest GPU that it works on, in percent.
+             */
+            percent: number;
         };
         /**
          * @description How recent the signs of life of a run are.
@@ -1009,6 +1374,28 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description How many of a kind are kept. */
+        Kept: {
+            /**
+             * Format: int64
+             * @description How many are there.
+             */
+            kept: number;
+            /** @description The kind. */
+            kind: components["schemas"]["ArtifactKind"];
+            /**
+             * Format: int64
+             * @description Bytes of those that are there.
+             */
+            size_bytes: number;
+            /** @description The same in words: `2 of 5 kept`. */
+            text: string;
+            /**
+             * Format: int64
+             * @description How many there have ever been.
+             */
+            total: number;
+        };
         /** @description What the lab is. */
         LabFacts: {
             /** @description CPU cores of the machine. */
@@ -1017,6 +1404,52 @@ export interface components {
             data_dir: string;
             /** @description Version of the product. */
             version: string;
+        };
+        /** @description How many lines a foreign trainer wrote, each in exactly one class. */
+        LineCounts: {
+            /** @description The lines of the protocol, by type. */
+            by_type: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines that were too long.
+             */
+            cut: number;
+            /**
+             * Format: int64
+             * @description Lines that are none, kept in the log.
+             */
+            log: number;
+            /**
+             * Format: int64
+             * @description Lines of the log that were dropped to keep it small.
+             */
+            log_dropped: number;
+            /**
+             * Format: int64
+             * @description Numbers that were not finite.
+             */
+            nonfinite: number;
+            /** @description Why lines were wrong, and how many each. */
+            reasons: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines of the protocol.
+             */
+            typed: number;
+            /**
+             * Format: int64
+             * @description JSON objects of a type that the protocol does not have.
+             */
+            unknown: number;
+            /**
+             * Format: int64
+             * @description Lines of a known type that could not be used.
+             */
+            wrong: number;
         };
         /** @description The end of what a run's trainer printed. */
         LogTail: {
@@ -1172,6 +1605,12 @@ export interface components {
              */
             learning_rate: number | null;
             /**
+             * Format: int32
+             * @description How often it is started again from its last checkpoint when it fails or is lost.
+             * @default 0
+             */
+            restarts: number;
+            /**
              * Format: int64
              * @description The number that decides the whole run.
              * @default 42
@@ -1202,6 +1641,18 @@ export interface components {
          * @enum {string}
          */
         Paint: "scene_bg" | "scene_ground" | "scene_edge" | "scene_body" | "scene_line" | "scene_live" | "scene_warm" | "scene_text" | "board" | "board_line" | "hole" | "disc_a" | "disc_b" | "disc_b_ring" | "accent";
+        /** @description Where a fork began. */
+        Parent: {
+            /** @description The checkpoint. */
+            checkpoint: string;
+            /** @description The run that it was forked from. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps of the checkpoint.
+             */
+            step: number;
+        };
         /** @description A game as it stands. */
         Play: {
             /** @description When it began (RFC 3339). */
@@ -1420,12 +1871,52 @@ export interface components {
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
         };
+        /** @description What is kept; none means no limit. */
+        RetentionLimits: {
+            /**
+             * Format: int32
+             * @description Newest checkpoints of each run that does not say itself.
+             */
+            keep_checkpoints: number | null;
+            /**
+             * Format: int32
+             * @description Newest runs of each algorithm in each environment.
+             */
+            keep_runs_per_agent: number | null;
+            /**
+             * Format: int32
+             * @description Newest runs of each environment.
+             */
+            keep_runs_per_environment: number | null;
+            /**
+             * Format: int32
+             * @description Newest TensorBoard folders in all.
+             */
+            keep_tensorboard_runs: number | null;
+            /**
+             * Format: int32
+             * @description Newest videos of each run that does not say itself.
+             */
+            keep_videos: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of everything that runs have made.
+             */
+            max_bytes: number | null;
+        };
         /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */
             activity: components["schemas"]["Activity"];
             /** @description The algorithm. */
             algorithm: string;
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /**
+             * Format: int32
+             * @description Which start of its trainer is the newest; 0 before the first.
+             */
+            attempt: number;
             best_eval: components["schemas"]["Evaluation"] | null;
             /** @description What can be asked of it now. */
             capabilities: components["schemas"]["Capability"][];
@@ -1434,6 +1925,8 @@ export interface components {
              * @description Steps of the newest checkpoint.
              */
             checkpoint_step: number | null;
+            /** @description The runs that began from a checkpoint of it. */
+            children: string[];
             /**
              * Format: double
              * @description CPU use of the trainer; 100 is one core.
@@ -1441,6 +1934,8 @@ export interface components {
             cpu_percent: number | null;
             /** @description When it was made (RFC 3339). */
             created_at: string;
+            /** @description Why its supervisor ended it, unless it was asked to. */
+            end_reason: string | null;
             /** @description When its trainer ended. */
             ended_at: string | null;
             /** @description Id of the environment. */
@@ -1458,6 +1953,7 @@ export interface components {
              */
             eta_seconds: number | null;
             failure: components["schemas"]["Failure"] | null;
+            gpu: components["schemas"]["GpuSample"] | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -1470,6 +1966,7 @@ export interface components {
             /** @description What sort of run it is. */
             kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
+            lines: components["schemas"]["LineCounts"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
@@ -1490,6 +1987,11 @@ export interface components {
             name: string;
             /** @description The run whose policy is measured, where the run is its evaluation. */
             of_run: string | null;
+            parent: components["schemas"]["Parent"] | null;
+            /** @description Whether it is to be kept. */
+            pinned: boolean;
+            /** @description Checkpoints of it that are to be kept. */
+            pinned_checkpoints: string[];
             /**
              * Format: double
              * @description How much of the run is done, 0 to 1.
@@ -1529,12 +2031,16 @@ export interface components {
              * @description Environment steps to train for.
              */
             total_timesteps: number;
+            /** @description Settings that were changed while it trained, and what they are now. */
+            tuned: {
+                [key: string]: number;
+            };
         };
         /**
          * @description What sort of run it is.
          * @enum {string}
          */
-        RunKind: "train" | "eval" | "human";
+        RunKind: "train" | "eval" | "human" | "external";
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -1660,6 +2166,90 @@ export interface components {
              */
             y1: number;
         };
+        /** @description How much room things take. */
+        Storage: {
+            /**
+             * Format: int64
+             * @description Bytes of the disk.
+             */
+            disk_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes that are free on the disk.
+             */
+            free_bytes: number;
+            /**
+             * Format: int64
+             * @description The index.
+             */
+            index_bytes: number;
+            /** @description What runs have made, by kind. */
+            kinds: components["schemas"]["Kept"][];
+            /** @description The knobs, as `lab.json` in the data folder has them. */
+            limits: components["schemas"]["RetentionLimits"];
+            /**
+             * Format: int64
+             * @description The lab's own records of runs: events, metrics, heartbeats.
+             */
+            records_bytes: number;
+            /**
+             * Format: int64
+             * @description Runs that were counted.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Bytes of everything that the lab keeps.
+             */
+            total_bytes: number;
+            /**
+             * Format: int64
+             * @description Runs in the trash.
+             */
+            trash_bytes: number;
+        };
+        /** @description What has gone, or would. */
+        Tidied: {
+            /** @description Artifacts that go. */
+            artifacts: components["schemas"]["Going"][];
+            /** @description Whether nothing was removed. */
+            dry_run: boolean;
+            /** @description What could not be removed, in sentences. */
+            failed: string[];
+            /**
+             * Format: int64
+             * @description Bytes that are freed at once.
+             */
+            freed_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes beyond `max_bytes` that nothing could be found for.
+             */
+            over_bytes: number;
+            /** @description Runs that go to the trash. */
+            runs: components["schemas"]["GoingRun"][];
+        };
+        /** @description Whether to remove, or only to say what would be. */
+        TidyUp: {
+            /** @description Only say what would go. */
+            dry_run?: boolean;
+        };
+        /** @description The runs in the trash. */
+        Trash: {
+            /** @description The last deleted first. */
+            runs: components["schemas"]["TrashedRun"][];
+        };
+        /** @description A run in the trash. */
+        TrashedRun: {
+            /** @description When it was deleted (RFC 3339). */
+            deleted_at: string;
+            /** @description Its name. */
+            id: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description When it will be removed for good. */
+            purge_at: string;
+        };
         /** @description A setting to be changed. */
         Tune: {
             /**
@@ -1688,6 +2278,44 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    show_audit: {
+        parameters: {
+            query?: {
+                /** @description How many of the newest lines, at most 10,000. */
+                tail?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_environments: {
         parameters: {
             query?: never;
@@ -2401,6 +3029,53 @@ export interface operations {
             };
         };
     };
+    tidy_up: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TidyUp"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tidied"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -2408,6 +3083,8 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Whether those that were put away are wanted, and not the others. */
+                archived?: boolean;
                 /**
                  * @description Only of these kinds, separated by commas; without it, all but the games of people.
                  * @example train,eval
@@ -2458,7 +3135,10 @@ export interface operations {
     start_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request with a key that was used before gives the run that it made */
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2537,6 +3217,198 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifacts"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Name of the artifact in the run */
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description A part of it */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description It is as the client knows it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no such range */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -2722,6 +3594,75 @@ export interface operations {
             };
         };
     };
+    fork_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key that was used before gives the run that it made */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Fork"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_log: {
         parameters: {
             query?: {
@@ -2875,6 +3816,47 @@ export interface operations {
             };
         };
     };
+    pin_run: {
+        parameters: {
+            query?: {
+                /** @description A checkpoint, by folder or steps; without it the run itself. */
+                checkpoint?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     preview_run: {
         parameters: {
             query?: {
@@ -2915,6 +3897,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3128,6 +4156,128 @@ export interface operations {
             };
         };
     };
+    unarchive_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpin_run: {
+        parameters: {
+            query?: {
+                /** @description A checkpoint, by folder or steps; without it the run itself. */
+                checkpoint?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_storage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stream: {
         parameters: {
             query?: {
@@ -3167,6 +4317,33 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trash"];
+                };
+            };
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
