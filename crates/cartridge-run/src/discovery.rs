@@ -208,7 +208,7 @@ impl Scan<'_> {
                 // Written beside its place, and about to be renamed.
                 _ if name.contains(".new-") => {}
                 ("log.txt" | "log.1.txt", EntryKind::File) => {
-                    self.add(own, ArtifactKind::Log, name, false)?
+                    self.add(own, ArtifactKind::Log, name, false)?;
                 }
                 ("episodes", EntryKind::Folder) => {
                     self.add(own, ArtifactKind::Episodes, name, true)?;

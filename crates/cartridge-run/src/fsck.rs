@@ -18,8 +18,8 @@ use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::episodes::Damage;
 use cartridge_store::jsonl::{Appender, MAX_LINE_BYTES};
 use cartridge_store::{
-    ArtifactKind, ArtifactList, ControlLine, DataDir, EpisodeReader, EpisodeWriter, EventLine,
-    Index, Manifest, MetricLine, RunDir, RunId, StoreError, SupervisorLine,
+    ArtifactKind, ArtifactList, DataDir, EpisodeReader, EpisodeWriter, Index, Manifest, RunDir,
+    RunId, StoreError,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -217,7 +217,7 @@ impl Check<'_> {
             return Ok(());
         }
         self.report.n_runs += 1;
-        self.left_overs(&dir, id, dir.path(), 0);
+        self.left_overs(id, dir.path(), 0);
         self.lines(&dir, id);
         self.episodes(&dir, id);
         self.checkpoints(&dir, id)?;
@@ -272,33 +272,28 @@ impl Check<'_> {
     }
 
     /// What crashes left in a run's folder.
-    fn left_overs(&mut self, dir: &RunDir, id: &RunId, folder: &Path, depth: usize) {
+    fn left_overs(&mut self, id: &RunId, folder: &Path, depth: usize) {
         let Ok(entries) = Beneath::open(folder).and_then(|folder| folder.entries()) else { return };
         for entry in entries {
             let is_half_checkpoint = entry.name.strip_prefix('.').is_some_and(checkpoint::is_name);
             if is_beside(&entry.name) || entry.name.starts_with(LEFT_OVER) || is_half_checkpoint {
                 self.left_over(Some(id), folder, &entry.name);
             } else if entry.kind == EntryKind::Folder && depth < 3 {
-                self.left_overs(dir, id, &folder.join(&entry.name), depth + 1);
+                self.left_overs(id, &folder.join(&entry.name), depth + 1);
             }
         }
     }
 
     fn lines(&mut self, dir: &RunDir, id: &RunId) {
         let readable = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok();
-        let known: [(PathBuf, fn(&[u8]) -> bool, bool); 4] = [
-            (dir.events_path(), |line| serde_json::from_slice::<EventLine>(line).is_ok(), true),
-            (dir.metrics_path(), |line| serde_json::from_slice::<MetricLine>(line).is_ok(), true),
-            (
-                dir.supervisor_path(),
-                |line| serde_json::from_slice::<SupervisorLine>(line).is_ok(),
-                true,
-            ),
+        for (path, may_change) in [
+            (dir.events_path(), true),
+            (dir.metrics_path(), true),
+            (dir.supervisor_path(), true),
             // Signed and chained: rewriting it would break what it proves.
-            (dir.control_path(), |line| serde_json::from_slice::<ControlLine>(line).is_ok(), false),
-        ];
-        for (path, is_known, may_change) in known {
-            let Ok(Some(scan)) = scan_lines(&path, |line| is_known(line) || readable(line)) else {
+            (dir.control_path(), false),
+        ] {
+            let Ok(Some(scan)) = scan_lines(&path, readable) else {
                 continue;
             };
             self.report.n_lines += scan.n_lines;

@@ -537,7 +537,7 @@ async fn metrics_are_charts_stretches_and_tails() {
     };
     let (dir, manifest) = RunDir::create(&data, manifest).unwrap();
     let row = |row: u64| {
-        let loss = (row != 5_000).then(|| if row == 7_777 { 1e9 } else { 0.5 });
+        let loss = (row != 5_000).then_some(if row == 7_777 { 1e9 } else { 0.5 });
         json!({ "attempt": 1, "row": row, "t": 1.7e9 + row as f64 / 3.0, "step": 10 * row,
             "values": { "train/loss": loss, "time/fps": row } })
     };

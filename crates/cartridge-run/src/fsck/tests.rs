@@ -51,7 +51,7 @@ impl Fixture {
             lines: None,
         };
         let mut supervisor = Appender::open(fixture.dir.supervisor_path()).unwrap();
-        supervisor.append(&SupervisorLine { attempt: 1, t: 2.0, event }).unwrap();
+        supervisor.append(&cartridge_store::SupervisorLine { attempt: 1, t: 2.0, event }).unwrap();
         drop(supervisor);
         let subject = Subject::of(&fixture.dir, &manifest).unwrap();
         discovery::look(&fixture.dir, &subject, unix_now(), u64::MAX).unwrap();
