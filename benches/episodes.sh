@@ -10,4 +10,5 @@ for env in CartPole-v1 LunarLander-v3; do
   target/release/cartridge train "$env" --algo ppo --seed 1 --steps 300000 --data "$data" --json 2>/dev/null |
     tail -n 1 | python3 -c 'import json, sys; r = json.load(sys.stdin); print(json.dumps({"what": "training", "run": r["run_id"], "ns_per_step": 1e9 / r["steps_per_sec"]}))'
 done
-CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target} cargo bench --quiet -p cartridge-run --bench episodes -- "$data"
+# Both packages, so that what the binary was built from is not built again.
+cargo bench --quiet -p cartridge -p cartridge-run --bench episodes -- "$data"

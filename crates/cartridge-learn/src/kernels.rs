@@ -224,8 +224,7 @@ fn multiply_panels<T: Target, const HEIGHT: usize, const WIDTH: usize>(
     assert_eq!(a.n_columns, b.n_rows, "the matrices fit each other");
     assert_eq!(out.len(), a.n_rows * b.n_columns, "the product fits its place");
     // On a cache line of its own: a row of the panel that lies across two is read half as fast,
-    // and where the allocator puts it changes with everything that was allocated before (PPO on
-    // Cart Pole took 2.0 or 2.6 s for the same work).
+    // and where the allocator puts it changes with everything that was allocated before.
     let n_needed = b.n_rows * WIDTH;
     if scratch.len() < n_needed + LINE {
         scratch.resize(n_needed + LINE, 0.0);

@@ -5,7 +5,7 @@
 //! here and nowhere else: [`Marks`] folds the lines into what is marked now.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{ControlLine, DataDir, RunId};
@@ -164,7 +164,7 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
 }
 
 /// The last line that can be read.
-fn last_line(path: &std::path::Path) -> Result<Option<AuditLine>> {
+fn last_line(path: &Path) -> Result<Option<AuditLine>> {
     let mut span = 64 * 1024;
     loop {
         let (lines, is_whole) = jsonl::last_lines(path, span)?;
@@ -219,7 +219,7 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     let signing_key = signing_key(&key);
     let (mut seq, mut previous) = (0, String::new());
-    check_lines(data, path(data), &mut verdict, |line: AuditLine| {
+    check_lines(data, &path(data), &mut verdict, |line: AuditLine| {
         seq += 1;
         if line.seq != seq {
             return Err(format!("it has number {} where {seq} is due", line.seq));
@@ -240,7 +240,7 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
     ids.sort();
     for id in ids {
         let mut verifier = Verifier::new(&key, &id, 1);
-        check_lines(data, data.run(&id).control_path(), &mut verdict, |line: ControlLine| {
+        check_lines(data, &data.run(&id).control_path(), &mut verdict, |line: ControlLine| {
             if line.attempt > verifier.attempt() {
                 verifier = Verifier::new(&key, &id, line.attempt);
             }
@@ -253,18 +253,18 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
 /// Checks the lines of a file in order, up to the first bad one.
 fn check_lines<T: serde::de::DeserializeOwned>(
     data: &DataDir,
-    path: PathBuf,
+    path: &Path,
     verdict: &mut Verdict,
     mut check: impl FnMut(T) -> Result<(), String>,
 ) -> Result<()> {
-    for (line, number) in jsonl::read_lines(&path, 0, None)?.iter().zip(1..) {
+    for (line, number) in jsonl::read_lines(path, 0, None)?.iter().zip(1..) {
         let checked = serde_json::from_slice(&line.bytes)
             .map_err(|error| format!("it cannot be read: {error}"))
             .and_then(&mut check);
         match checked {
             Ok(()) => verdict.n_good += 1,
             Err(reason) => {
-                let file = path.strip_prefix(data.path()).unwrap_or(&path).display().to_string();
+                let file = path.strip_prefix(data.path()).unwrap_or(path).display().to_string();
                 verdict.bad.push(BadLine { file, line: number, reason });
                 return Ok(());
             }

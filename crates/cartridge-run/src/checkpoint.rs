@@ -329,11 +329,7 @@ pub fn plant(dir: &RunDir, config: &RunConfig, whole: Whole) -> Result<()> {
 pub fn forget_after(dir: &RunDir, name: Option<&str>) -> Result<()> {
     let known = names(dir)?;
     let keep = name.and_then(|name| known.iter().position(|known| known == name));
-    let after = &known[keep.map_or(0, |at| at + 1)..];
-    if !after.is_empty() {
-        discovery::turn_over(dir, None, after, "the run went on from an earlier one")?;
-    }
-    Ok(())
+    discovery::forget(dir, &known[keep.map_or(0, |at| at + 1)..])
 }
 
 /// Names the newest checkpoint in the run's list of artifacts and removes the oldest beyond those

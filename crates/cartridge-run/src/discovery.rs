@@ -16,7 +16,7 @@ use cartridge_store::beneath::{Beneath, EntryKind, is_plain};
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
     Artifact, ArtifactId, ArtifactKind, ArtifactList, ArtifactNote, Event, EventLine, Follower,
-    Manifest, Pruned, RunDir, RunId, StoreError,
+    Manifest, Pruned, RunDir, RunId, RunKind, StoreError,
 };
 
 use crate::checkpoint;
@@ -66,7 +66,8 @@ impl Subject {
         if !status.state().is_final() && status.attempt > 0 && !dir.is_supervised() {
             status.lost = true;
         }
-        let is_at_work = status.state().is_active();
+        // A person's game has no trainer.
+        let is_at_work = manifest.kind != RunKind::Human && status.state().is_active();
         Ok(Self {
             run: manifest.id.clone(),
             attempt: status.attempt,
@@ -643,12 +644,32 @@ pub struct NewCheckpoint {
 }
 
 /// Names a checkpoint that has just been saved, and drops those in `old`, in one write; then the
-/// old ones are removed. For the trainer, which tells of them in its own events.
+/// old ones are removed, but for milestones and pinned ones. For the trainer, which tells of them
+/// in its own events.
 pub fn turn_over(
     dir: &RunDir,
     new: Option<&NewCheckpoint>,
     old: &[String],
     reason: &str,
+) -> Result<Vec<Pruned>> {
+    turn_over_if(dir, new, old, reason, |artifact| !artifact.pinned && !artifact.milestone)
+}
+
+/// Removes checkpoints that count no longer, because the run went on from an earlier one: also
+/// milestones and pinned ones, whose places will be needed again.
+pub fn forget(dir: &RunDir, names: &[String]) -> Result<()> {
+    if !names.is_empty() {
+        turn_over_if(dir, None, names, "", |_| true)?;
+    }
+    Ok(())
+}
+
+fn turn_over_if(
+    dir: &RunDir,
+    new: Option<&NewCheckpoint>,
+    old: &[String],
+    reason: &str,
+    may_go: impl Fn(&Artifact) -> bool,
 ) -> Result<Vec<Pruned>> {
     let own = Beneath::open(dir.path()).map_err(StoreError::io(dir.path()))?;
     let place = |name: &str| format!("checkpoints/{name}");
@@ -687,9 +708,7 @@ pub fn turn_over(
         {
             locked.list.put(found.into_artifact(None));
         }
-        let is_kept =
-            locked.list.get(&id).is_ok_and(|artifact| artifact.pinned || artifact.milestone);
-        if is_kept {
+        if !locked.list.get(&id).is_ok_and(&may_go) {
             continue;
         }
         if let Some(artifact) = locked.list.drop(&id) {

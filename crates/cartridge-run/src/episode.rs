@@ -46,7 +46,7 @@ pub struct Archive {
 /// Where the episodes are.
 #[derive(Debug)]
 enum Source {
-    Recorded(EpisodeReader),
+    Recorded(Box<EpisodeReader>),
     /// A person's session.
     Human(DataDir),
     /// Only figures: the run was made before there were recordings.
@@ -69,7 +69,7 @@ impl Archive {
 
     fn source(dir: RunDir) -> Result<Source> {
         Ok(if dir.episodes_path().is_dir() {
-            Source::Recorded(EpisodeReader::open(&dir)?)
+            Source::Recorded(Box::new(EpisodeReader::open(&dir)?))
         } else {
             Source::Figures(dir)
         })
@@ -265,7 +265,7 @@ impl Replay {
 #[derive(Debug)]
 struct Computed {
     /// Stands at step `at`: pictures are mostly asked for in order, and from there it goes on. Going
-    /// back begins anew, which takes 2 ms for the longest episodes (`benches/episodes.sh`).
+    /// back begins anew, which takes milliseconds (`benches/episodes.sh`).
     env: Box<dyn Env>,
     at: usize,
     seed: u64,

@@ -627,7 +627,7 @@ impl Lab {
         restart: Option<Restart>,
         by: By<'_>,
     ) -> Result<RunView> {
-        self.make(by, || steer::create(&self.data, &self.launcher, config, restart.clone(), by))
+        self.make(by, || steer::create(&self.data, &self.launcher, config, restart, by))
     }
 
     /// Makes a run from a checkpoint of another; see [`steer::fork`].

@@ -215,6 +215,15 @@ pub struct Plan {
 /// Decides what is to go.
 pub fn plan(facts: &[RunFacts], limits: &Limits) -> Plan {
     let mut planner = Planner { plan: Plan::default(), gone: BTreeSet::new() };
+    // Whole runs first: one in the trash stays as it is, so that it can be brought back.
+    let env = |facts: &RunFacts| facts.env_id.clone();
+    let agent = |facts: &RunFacts| format!("{} in {}", facts.agent, facts.env_id);
+    if let Some(keep) = limits.keep_runs_per_environment {
+        planner.doom_runs(facts, keep, env);
+    }
+    if let Some(keep) = limits.keep_runs_per_agent {
+        planner.doom_runs(facts, keep, agent);
+    }
     for facts in facts {
         for (kind, own, lab) in [
             (ArtifactKind::Video, facts.keep_videos, limits.keep_videos),
@@ -241,14 +250,6 @@ pub fn plan(facts: &[RunFacts], limits: &Limits) -> Plan {
             planner.doom(facts, &[artifact], &reason);
         }
     }
-    let env = |facts: &RunFacts| facts.env_id.clone();
-    let agent = |facts: &RunFacts| format!("{} in {}", facts.agent, facts.env_id);
-    if let Some(keep) = limits.keep_runs_per_environment {
-        planner.doom_runs(facts, keep, env);
-    }
-    if let Some(keep) = limits.keep_runs_per_agent {
-        planner.doom_runs(facts, keep, agent);
-    }
     if let Some(most) = limits.max_bytes {
         planner.make_room(facts, most);
     }
@@ -265,7 +266,8 @@ impl Planner {
     fn doom(&mut self, facts: &RunFacts, artifacts: &[&Artifact], reason: &str) {
         for artifact in artifacts {
             let name = (facts.run.clone(), artifact.id.to_string());
-            if facts.may_go(artifact) && self.gone.insert(name) {
+            let goes_whole = self.gone.contains(&(facts.run.clone(), String::new()));
+            if !goes_whole && facts.may_go(artifact) && self.gone.insert(name) {
                 self.plan.freed_bytes += artifact.size_bytes;
                 self.plan.artifacts.push(Doomed {
                     run_id: facts.run.clone(),

@@ -67,11 +67,10 @@ impl Follower {
         let mut look = Look { budget, news: News::default() };
         // The supervisor is read first: its exit comes after everything the trainer wrote, so an
         // exit that is seen here never hides trainer lines from the reads below.
-        for line in look.read::<SupervisorLine>(self, File::Supervisor, dir, u64::MAX)? {
-            if let Some(line) = line {
-                self.status.apply_supervisor(&line);
-                look.news.supervisor_spoke = true;
-            }
+        let spoken = look.read::<SupervisorLine>(self, File::Supervisor, dir, u64::MAX)?;
+        for line in spoken.into_iter().flatten() {
+            self.status.apply_supervisor(&line);
+            look.news.supervisor_spoke = true;
         }
         for line in look.read::<ControlLine>(self, File::Control, dir, u64::MAX)? {
             // Lines that cannot be read have their place too.

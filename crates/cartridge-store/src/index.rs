@@ -459,8 +459,9 @@ impl Index {
     ) -> Result<(u64, Vec<SeriesPoints>)> {
         self.of_one_moment(id, keys, |series, keys| {
             let mut found = Vec::new();
+            let Some(rows) = series.rows_between(steps.0, steps.1)? else { return Ok(found) };
             for key in keys {
-                let points = series.points(&key, most, steps)?;
+                let points = series.points(&key, most, steps, rows)?;
                 if !points.step.is_empty() {
                     found.push(points);
                 }

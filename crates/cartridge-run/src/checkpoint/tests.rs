@@ -96,7 +96,7 @@ fn old_checkpoints_go_and_the_best_and_the_pinned_stay() {
     assert_eq!(fixture.names(), expected);
     // The list of artifacts says the same, and how many there have been.
     let list = ArtifactList::read(&fixture.dir).unwrap().unwrap();
-    assert_eq!(list.kept(ArtifactKind::Checkpoint), (3, 5));
+    assert_eq!(list.kept(ArtifactKind::Checkpoint), (4, 5));
 }
 
 #[test]

@@ -123,5 +123,7 @@ fn pinned_runs_and_checkpoints_stay_and_old_runs_go_to_the_trash() {
     steer::pin(lab.data(), &id, None, false, By::new("test")).unwrap();
     let outcome = lab.tidy(false).unwrap();
     assert_eq!((outcome.plan.runs.len(), outcome.failed.len()), (1, 0), "{outcome:?}");
+    // It can be brought back as it was.
+    assert!(outcome.plan.artifacts.is_empty());
     assert!(steer::trash(lab.data(), &id).is_dir() && !lab.data().run(&id).path().exists());
 }

@@ -103,8 +103,10 @@ struct ListQuery {
     #[param(minimum = 1, maximum = 10000)]
     tail: Option<usize>,
     /// What they are sorted by: their number when left out.
+    #[param(inline)]
     sort: Option<EpisodeSort>,
     /// Which end comes first: the largest, except for numbers, when left out.
+    #[param(inline)]
     order: Option<SortOrder>,
     /// How many of the list come before.
     offset: Option<u64>,

@@ -620,9 +620,8 @@ pub struct NewRun {
     #[schema(default = 42)]
     pub seed: Option<u64>,
     /// How often it is started again from its last checkpoint when it fails or is lost.
-    #[serde(default)]
-    #[schema(maximum = 1000, default = 0)]
-    pub restarts: u32,
+    #[schema(maximum = 1000)]
+    pub restarts: Option<u32>,
 }
 
 /// Seconds before a run that failed is started again for the first time.
@@ -710,7 +709,7 @@ async fn start_run(
                     draft.set(key, value)?;
                 }
             }
-            let max = new.restarts.min(1000);
+            let max = new.restarts.unwrap_or(0).min(1000);
             let restart = (max > 0).then_some(Restart { max, backoff_s: BACKOFF_S });
             lab.start_run(&draft.finish()?, restart, request.by())
         })

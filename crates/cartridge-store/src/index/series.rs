@@ -175,7 +175,7 @@ impl<'a> RunSeries<'a> {
         Ok(self.edge(key, 0, MAX_ROW, Edge::Last)?.and_then(|point| point.value))
     }
 
-    /// A metric between two steps. With more than `most` points, each of about `most / 2` equal
+    /// A metric between two steps, which are in the rows that [`Self::rows_between`] gave. With more than `most` points, each of about `most / 2` equal
     /// stretches keeps its least and its greatest, so that a spike of one point survives; where
     /// values were not finite, stretches keep the first of those, too.
     pub(super) fn points(
@@ -183,9 +183,9 @@ impl<'a> RunSeries<'a> {
         key: &str,
         most: usize,
         (from, to): (u64, u64),
+        (low, high): (u64, u64),
     ) -> Result<SeriesPoints> {
         let mut series = SeriesPoints { key: key.to_owned(), ..SeriesPoints::default() };
-        let Some((low, high)) = self.rows_between(from, to)? else { return Ok(series) };
         let first = self.edge(key, low, high, Edge::First)?;
         let last = self.edge(key, low, high, Edge::Last)?;
         let (Some(first), Some(last)) = (first, last) else { return Ok(series) };
@@ -260,7 +260,7 @@ impl<'a> RunSeries<'a> {
     }
 
     /// The rows whose steps are from `from` to `to`: the first and the last of them.
-    fn rows_between(&self, from: u64, to: u64) -> Result<Option<(u64, u64)>> {
+    pub(super) fn rows_between(&self, from: u64, to: u64) -> Result<Option<(u64, u64)>> {
         if (from, to) == (0, u64::MAX) {
             return Ok(Some((0, MAX_ROW)));
         }

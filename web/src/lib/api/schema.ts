@@ -1,6 +1,23 @@
 // Generated from the OpenAPI document; run `npm run gen` to refresh.
 
 export interface paths {
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell what was done with runs, and by whom. */
+        get: operations["show_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/environments": {
         parameters: {
             query?: never;
@@ -290,6 +307,24 @@ export interface paths {
         get: operations["show_run"];
         put?: never;
         post?: never;
+        /** Move a run that is not at work to the trash, from which it can be brought back for a week. */
+        delete: operations["delete_run"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a run away: it is listed only when asked for. */
+        post: operations["archive_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -337,8 +372,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the newest episodes of a run. */
+        /** List the episodes of a run: the newest, or sorted by number, return, length or time. */
         get: operations["list_episodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an episode step by step. */
+        get: operations["show_episode"];
         put?: never;
         post?: never;
         delete?: never;
@@ -358,6 +410,23 @@ export interface paths {
         get: operations["list_events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a run that goes on from a checkpoint of this one, with some settings changed. */
+        post: operations["fork_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -415,6 +484,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a run, or one of its checkpoints, from whatever makes room. */
+        post: operations["pin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/preview": {
         parameters: {
             query?: never;
@@ -432,6 +518,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a run back from the trash. */
+        post: operations["restore_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/resume": {
         parameters: {
             query?: never;
@@ -441,7 +544,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused run go on. */
+        /**
+         * Let a run go on: one that is paused steps again, one that ended before its last step gets a new
+         *     attempt from its last checkpoint.
+         */
         post: operations["resume_run"];
         delete?: never;
         options?: never;
@@ -500,6 +606,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a run back from the archive. */
+        post: operations["unarchive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let go of a run, or of one of its checkpoints. */
+        post: operations["unpin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stream": {
         parameters: {
             query?: never;
@@ -513,6 +653,23 @@ export interface paths {
          *     goes on after that number, without gap or duplicate.
          */
         get: operations["stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs in the trash. */
+        get: operations["list_trash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -573,11 +730,43 @@ export interface components {
         Activity: "training" | "evaluating" | "idle";
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
+        /** @description What was done, and by whom. */
+        Audit: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["AuditEntry"][];
+        };
+        /** @description One thing that was done. */
+        AuditEntry: {
+            /** @description When (RFC 3339). */
+            at: string;
+            /** @description Hash of the line, which the next one carries. */
+            hash: string;
+            /** @description What is there now. */
+            new: unknown;
+            /** @description What was there before. */
+            old: unknown;
+            /** @description The key that the client gave the request. */
+            request: string | null;
+            /**
+             * Format: int64
+             * @description Number of the line in the audit, from 1.
+             */
+            seq: number;
+            /** @description The run that it was done to. */
+            target: string;
+            /**
+             * @description What was done.
+             * @example tune
+             */
+            what: string;
+            /** @description Who did it. */
+            who: string;
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune";
+        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -688,10 +877,27 @@ export interface components {
         /** @description An episode that has ended. */
         Episode: {
             /**
+             * Format: int32
+             * @description Which start of the trainer played it.
+             */
+            attempt?: number | null;
+            /**
+             * Format: int64
+             * @description Steps of the newest checkpoint when it ended.
+             */
+            checkpoint_step?: number | null;
+            /**
              * Format: int64
              * @description Its number in the run, from 1.
              */
             episode: number;
+            /** @description What a foreign trainer calls it. */
+            episode_id?: string | null;
+            /**
+             * Format: int32
+             * @description The environment that played it, of those side by side.
+             */
+            lane?: number | null;
             /**
              * Format: int32
              * @description Its steps.
@@ -704,20 +910,32 @@ export interface components {
             reward: number;
             /**
              * Format: int64
-             * @description The number that was given to `reset`.
+             * @description The number that was given to `reset`, where it is known.
              */
-            seed: number;
+            seed: number | null;
             /** @description Whether the task itself ended; otherwise the episode was cut short. */
             terminated: boolean;
+            /**
+             * Format: double
+             * @description When it ended, in Unix seconds.
+             */
+            timestamp?: number | null;
             /**
              * Format: int64
              * @description Environment steps of the run at its end.
              */
             timestep: number;
+            /** @description Whether its time ended. This and what follows are in lists of recorded episodes only. */
+            truncated?: boolean | null;
         };
-        /** @description The newest episodes of a run. */
-        EpisodeTail: {
-            /** @description The episodes, oldest first. */
+        /** @description Episodes of a run. */
+        EpisodeList: {
+            /**
+             * Format: int64
+             * @description Episodes that are missing here because what was recorded of them is damaged.
+             */
+            damaged: number;
+            /** @description The episodes: the newest, oldest first, or as they were asked for. */
             episodes: components["schemas"]["Episode"][];
             /** @description The run. */
             run_id: string;
@@ -726,6 +944,65 @@ export interface components {
              * @description Episodes that have ended in all.
              */
             total: number;
+        };
+        /** @description A moment of an episode. */
+        EpisodeMoment: {
+            /** @description What was done: an index, a list of numbers, or what a foreign trainer said. */
+            action?: unknown;
+            /** @description The actions that are legal next, where not all always are. */
+            legal?: number[] | null;
+            /** @description What is seen: a list of numbers, or what a foreign trainer said. */
+            observation?: unknown;
+            /**
+             * Format: double
+             * @description What the action earned; none at the start, or where it was not finite.
+             */
+            reward: number | null;
+            scene?: components["schemas"]["Scene"] | null;
+            /**
+             * Format: int64
+             * @description Actions before it: 0 is the start.
+             */
+            step: number;
+            /** @description Whether the task itself has ended. */
+            terminated: boolean;
+            /**
+             * Format: double
+             * @description Unix seconds, where a foreign trainer said so.
+             */
+            timestamp?: number | null;
+            /** @description Whether the time limit was reached. */
+            truncated: boolean;
+        };
+        /** @description An episode, step by step: with the seed and the actions, Gymnasium repeats it. */
+        EpisodeReplay: {
+            /** @description Whether its steps are computed again from its seed and actions, rather than stored. */
+            computed: boolean;
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description The episode in figures. */
+            episode: components["schemas"]["Episode"];
+            /**
+             * Format: int32
+             * @description Steps per second at its own pace, where the environment is ours.
+             */
+            frames_per_second: number | null;
+            /**
+             * @description Whether computing it gave the return, the length and the end that were recorded; if not,
+             *     the environment has changed since.
+             */
+            matches: boolean;
+            /**
+             * Format: int64
+             * @description Steps that it has here.
+             */
+            n_steps: number;
+            /** @description Options of the environment. */
+            options: Record<string, never>;
+            /** @description The run. */
+            run_id: string;
+            /** @description The moments that were asked for, in order. */
+            steps: components["schemas"]["EpisodeMoment"][];
         };
         /** @description How well a policy did over some episodes. */
         Evaluation: {
@@ -843,6 +1120,17 @@ export interface components {
             /** @description JSON pointer of the field in the request body. */
             pointer: string;
         };
+        /** @description A fork to be made. */
+        Fork: {
+            /**
+             * @description The checkpoint that it goes on from: `latest`, `best`, a folder, or a number of steps.
+             * @default latest
+             * @example step_000200000
+             */
+            checkpoint: string;
+            /** @description Settings that are changed, by full path: those in the run's `overrides_whitelist`. */
+            overrides?: Record<string, never>;
+        };
         /** @description One moment of an episode. */
         Frame: {
             action: components["schemas"]["AnyAction"] | null;
@@ -874,6 +1162,19 @@ export interface components {
         GameList: {
             /** @description All of them. */
             games: components["schemas"]["Game"][];
+        };
+        /** @description What a trainer's processes use of the GPUs. */
+        GpuSample: {
+            /**
+             * Format: int64
+             * @description Memory of its processes on all GPUs.
+             */
+            memory_bytes: number;
+            /**
+             * Format: double
+             * @description Use of the busiest GPU that it works on, in percent.
+             */
+            percent: number;
         };
         /**
          * @description How recent the signs of life of a run are.
@@ -1017,6 +1318,52 @@ export interface components {
             data_dir: string;
             /** @description Version of the product. */
             version: string;
+        };
+        /** @description How many lines a foreign trainer wrote, each in exactly one class. */
+        LineCounts: {
+            /** @description The lines of the protocol, by type. */
+            by_type: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines that were too long.
+             */
+            cut: number;
+            /**
+             * Format: int64
+             * @description Lines that are none, kept in the log.
+             */
+            log: number;
+            /**
+             * Format: int64
+             * @description Lines of the log that were dropped to keep it small.
+             */
+            log_dropped: number;
+            /**
+             * Format: int64
+             * @description Numbers that were not finite.
+             */
+            nonfinite: number;
+            /** @description Why lines were wrong, and how many each. */
+            reasons: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Lines of the protocol.
+             */
+            typed: number;
+            /**
+             * Format: int64
+             * @description JSON objects of a type that the protocol does not have.
+             */
+            unknown: number;
+            /**
+             * Format: int64
+             * @description Lines of a known type that could not be used.
+             */
+            wrong: number;
         };
         /** @description The end of what a run's trainer printed. */
         LogTail: {
@@ -1172,6 +1519,12 @@ export interface components {
              */
             learning_rate: number | null;
             /**
+             * Format: int32
+             * @description How often it is started again from its last checkpoint when it fails or is lost.
+             * @default 0
+             */
+            restarts: number;
+            /**
              * Format: int64
              * @description The number that decides the whole run.
              * @default 42
@@ -1202,6 +1555,18 @@ export interface components {
          * @enum {string}
          */
         Paint: "scene_bg" | "scene_ground" | "scene_edge" | "scene_body" | "scene_line" | "scene_live" | "scene_warm" | "scene_text" | "board" | "board_line" | "hole" | "disc_a" | "disc_b" | "disc_b_ring" | "accent";
+        /** @description Where a fork began. */
+        Parent: {
+            /** @description The checkpoint. */
+            checkpoint: string;
+            /** @description The run that it was forked from. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps of the checkpoint.
+             */
+            step: number;
+        };
         /** @description A game as it stands. */
         Play: {
             /** @description When it began (RFC 3339). */
@@ -1426,6 +1791,13 @@ export interface components {
             activity: components["schemas"]["Activity"];
             /** @description The algorithm. */
             algorithm: string;
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /**
+             * Format: int32
+             * @description Which start of its trainer is the newest; 0 before the first.
+             */
+            attempt: number;
             best_eval: components["schemas"]["Evaluation"] | null;
             /** @description What can be asked of it now. */
             capabilities: components["schemas"]["Capability"][];
@@ -1434,6 +1806,8 @@ export interface components {
              * @description Steps of the newest checkpoint.
              */
             checkpoint_step: number | null;
+            /** @description The runs that began from a checkpoint of it. */
+            children: string[];
             /**
              * Format: double
              * @description CPU use of the trainer; 100 is one core.
@@ -1441,6 +1815,8 @@ export interface components {
             cpu_percent: number | null;
             /** @description When it was made (RFC 3339). */
             created_at: string;
+            /** @description Why its supervisor ended it, unless it was asked to. */
+            end_reason: string | null;
             /** @description When its trainer ended. */
             ended_at: string | null;
             /** @description Id of the environment. */
@@ -1458,6 +1834,7 @@ export interface components {
              */
             eta_seconds: number | null;
             failure: components["schemas"]["Failure"] | null;
+            gpu: components["schemas"]["GpuSample"] | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -1470,6 +1847,7 @@ export interface components {
             /** @description What sort of run it is. */
             kind: components["schemas"]["RunKind"];
             latest_eval: components["schemas"]["Evaluation"] | null;
+            lines: components["schemas"]["LineCounts"] | null;
             /**
              * Format: double
              * @description Loss of the newest update.
@@ -1490,6 +1868,11 @@ export interface components {
             name: string;
             /** @description The run whose policy is measured, where the run is its evaluation. */
             of_run: string | null;
+            parent: components["schemas"]["Parent"] | null;
+            /** @description Whether it is to be kept. */
+            pinned: boolean;
+            /** @description Checkpoints of it that are to be kept. */
+            pinned_checkpoints: string[];
             /**
              * Format: double
              * @description How much of the run is done, 0 to 1.
@@ -1529,12 +1912,16 @@ export interface components {
              * @description Environment steps to train for.
              */
             total_timesteps: number;
+            /** @description Settings that were changed while it trained, and what they are now. */
+            tuned: {
+                [key: string]: number;
+            };
         };
         /**
          * @description What sort of run it is.
          * @enum {string}
          */
-        RunKind: "train" | "eval" | "human";
+        RunKind: "train" | "eval" | "human" | "external";
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -1660,6 +2047,22 @@ export interface components {
              */
             y1: number;
         };
+        /** @description The runs in the trash. */
+        Trash: {
+            /** @description The last deleted first. */
+            runs: components["schemas"]["TrashedRun"][];
+        };
+        /** @description A run in the trash. */
+        TrashedRun: {
+            /** @description When it was deleted (RFC 3339). */
+            deleted_at: string;
+            /** @description Its name. */
+            id: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description When it will be removed for good. */
+            purge_at: string;
+        };
         /** @description A setting to be changed. */
         Tune: {
             /**
@@ -1688,6 +2091,44 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    show_audit: {
+        parameters: {
+            query?: {
+                /** @description How many of the newest lines, at most 10,000. */
+                tail?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_environments: {
         parameters: {
             query?: never;
@@ -2408,6 +2849,8 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Whether those that were put away are wanted, and not the others. */
+                archived?: boolean;
                 /**
                  * @description Only of these kinds, separated by commas; without it, all but the games of people.
                  * @example train,eval
@@ -2458,7 +2901,10 @@ export interface operations {
     start_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request with a key that was used before gives the run that it made */
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2531,6 +2977,96 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2627,8 +3163,16 @@ export interface operations {
     list_episodes: {
         parameters: {
             query?: {
-                /** @description How many, at most 10,000. */
+                /** @description The newest so many, oldest first, at most 10,000; 100 when nothing is asked for. */
                 tail?: number;
+                /** @description What they are sorted by: their number when left out. */
+                sort?: "number" | "return" | "length" | "time";
+                /** @description Which end comes first: the largest, except for numbers, when left out. */
+                order?: "asc" | "desc";
+                /** @description How many of the list come before. */
+                offset?: number;
+                /** @description How many, at most 10,000; 100 when left out. */
+                limit?: number;
             };
             header?: never;
             path: {
@@ -2644,7 +3188,65 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EpisodeTail"];
+                    "application/json": components["schemas"]["EpisodeList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_episode: {
+        parameters: {
+            query?: {
+                /** @description The first step; 0 is the start. */
+                from?: number;
+                /**
+                 * @description The step after the last. At most 10,000 steps are given at once, or 1,000 with scenes; so
+                 *     many when left out.
+                 */
+                to?: number;
+                /** @description Whether each moment has its picture. */
+                scenes?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeReplay"];
                 };
             };
             400: {
@@ -2713,6 +3315,75 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fork_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key that was used before gives the run that it made */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Fork"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2875,6 +3546,47 @@ export interface operations {
             };
         };
     };
+    pin_run: {
+        parameters: {
+            query?: {
+                /** @description A checkpoint, by folder or steps; without it the run itself. */
+                checkpoint?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     preview_run: {
         parameters: {
             query?: {
@@ -2915,6 +3627,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3128,6 +3886,93 @@ export interface operations {
             };
         };
     };
+    unarchive_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpin_run: {
+        parameters: {
+            query?: {
+                /** @description A checkpoint, by folder or steps; without it the run itself. */
+                checkpoint?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stream: {
         parameters: {
             query?: {
@@ -3167,6 +4012,33 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trash"];
+                };
+            };
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

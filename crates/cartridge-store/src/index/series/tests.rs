@@ -99,7 +99,8 @@ fn charts_equal_those_of_a_plain_scan() {
                 .filter(|line| (from..=to).contains(&line.step))
                 .filter_map(|line| Some((line.step, line.t, *line.values.get(key)?)))
                 .collect();
-            let found = series.points(key, most, (from, to)).unwrap();
+            let rows = series.rows_between(from, to).unwrap().unwrap_or((1, 0));
+            let found = series.points(key, most, (from, to), rows).unwrap();
             let points: Vec<(u64, f64, Option<f64>)> = (found.step.into_iter())
                 .zip(found.t)
                 .zip(found.value)
@@ -139,7 +140,7 @@ fn a_spike_of_one_point_survives() {
         (1..=100_000).map(|row| line(row, &[("m", Some(value(row)))])).collect();
     series.append(&lines).unwrap();
     for most in [2, 3, 10, 100, 1000, 10_000] {
-        let points = series.points("m", most, ALL).unwrap();
+        let points = series.points("m", most, ALL, (0, MAX_ROW)).unwrap();
         assert!(points.value.contains(&Some(1e6)) && points.value.contains(&Some(-1e6)), "{most}");
         assert!(points.value.len() <= most + 2, "{} of {most}", points.value.len());
         assert!(points.value.len() >= most / 3, "{} of {most}", points.value.len());
