@@ -17,7 +17,6 @@ import resource
 import selectors
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -223,7 +222,6 @@ def main():
             reader.close(selector)
         lab.process.send_signal(signal.SIGKILL)
         lab.process.wait()
-        result["lab_mb"]["peak"] = None
         time.sleep(1)
         lab = Lab(data, lab.port)
         result["back_after_killing_the_lab_s"] = round(come_back(readers, lab, selector), 2)
@@ -240,7 +238,6 @@ def main():
         lab.process.terminate()
         lab.process.wait()
         print(json.dumps(result))
-        assert statistics.fmean(delays) > 0
         is_good = (
             result["gaps_or_duplicates"] == 0
             and result["readers_with_all_rows"] == args.readers

@@ -2,8 +2,8 @@
 
 The same training (CartPole, PPO, one seed: the same work to the last bit) runs without a lab, under
 a lab that nobody looks at, and under one with twenty viewers, each with the run's metrics as
-server-sent events and its live pictures at 12 a second. The rounds are interleaved, and medians are
-compared. CPU time of the trainer is its own, read until it ends; that of the lab is counted over the
+server-sent events and its live pictures at 12 a second. The rounds are interleaved, and the least of
+each are compared: the work is the same, so whatever is more was done by others. CPU time of the trainer is its own, read until it ends; that of the lab is counted over the
 same time.
 """
 
@@ -131,7 +131,8 @@ def train(mode: str, steps: int, viewers: int) -> dict:
         command = [*pinned("TRAINER_CPUS"), os.environ["CARTRIDGE"], "train", "CartPole-v1", "--algo", "ppo",
                    "--steps", str(steps), "--set", "seeds.seed_base=1", "--data", folder, "--json"]  # fmt: skip
         began = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        printed = open(data / "printed", "w+")
+        process = subprocess.Popen(command, stdout=printed, stderr=subprocess.DEVNULL)
         trainer = supervisor = run = None
         while trainer is None:
             for path in data.glob("runs/*/supervisor.jsonl"):
@@ -154,12 +155,17 @@ def train(mode: str, steps: int, viewers: int) -> dict:
             time.sleep(0.01)
         seconds = time.monotonic() - began
         lab_cpu = cpu_seconds(lab.process.pid) - lab_before if lab else 0
-        result = json.loads(process.communicate()[0].splitlines()[-1])
+        process.wait()
+        printed.seek(0)
+        result = json.loads(printed.read().splitlines()[-1])
         if viewer:
             viewer.close()
         if lab:
             lab.process.terminate()
             lab.process.wait()
+        if "steps" not in result:
+            said = (data / "runs" / run / "supervisor.jsonl").read_text().splitlines()[-1]
+            sys.exit(f"{mode}: the training ended with {process.returncode}: {said}")
         per_million = 1e6 / result["steps"]
         return {
             "mode": mode,
@@ -175,7 +181,7 @@ def train(mode: str, steps: int, viewers: int) -> dict:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=1_500_000)
+    parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--viewers", type=int, default=20)
     args = parser.parse_args()
@@ -185,11 +191,11 @@ def main():
     result = {"steps": args.steps, "rounds": args.rounds, "viewers": args.viewers}
     for mode in modes:
         of_mode = [one for one in done if one["mode"] == mode]
-        median = lambda key: statistics.median(one[key] for one in of_mode)  # noqa: E731
+        least = lambda key: min(one[key] for one in of_mode)  # noqa: E731
         result[mode] = {
-            "cpu_s_per_million_steps": {key: round(median(key), 3) for key in ["trainer", "supervisor", "lab"]},
+            "cpu_s_per_million_steps": {key: round(least(key), 3) for key in ["trainer", "supervisor", "lab"]},
             "trainer_rounds": [round(one["trainer"], 3) for one in of_mode],
-            "seconds": median("seconds"),
+            "seconds": least("seconds"),
         }
     watched = [one for one in done if one["mode"] == "watched"]
     result["watched"]["frames_per_second_and_viewer"] = round(
@@ -200,8 +206,10 @@ def main():
         cost = result[mode]["cpu_s_per_million_steps"]
         result[mode]["trainer_extra_percent"] = round(100 * (cost["trainer"] / base - 1), 2)
         result[mode]["lab_percent_of_trainer"] = round(100 * cost["lab"] / base, 2)
+        both = cost["trainer"] + cost["lab"]
+        result[mode]["extra_percent"] = round(100 * (both / base - 1), 2)
     print(json.dumps(result))
-    is_good = result["unwatched"]["trainer_extra_percent"] < 1 and result["watched"]["trainer_extra_percent"] < 5
+    is_good = result["unwatched"]["extra_percent"] < 1 and result["watched"]["extra_percent"] < 5
     sys.exit(0 if is_good else 1)
 
 

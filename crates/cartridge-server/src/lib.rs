@@ -29,9 +29,11 @@ pub mod time;
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
+use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use axum::{Json, Router, middleware};
+use axum::{Router, middleware};
 use cartridge_run::Lab;
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
@@ -80,7 +82,9 @@ impl AppState {
 /// Serves the application until its feed is closed, then lets answers under way be finished.
 pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()> {
     let mut closing = state.feed.closing();
-    axum::serve(PatientListener(listener), app(state))
+    // A router that is served as it is copies all routes for every connection, which takes some
+    // milliseconds and megabytes for each; this way it is shared.
+    axum::serve(PatientListener(listener), app(state).into_make_service())
         .with_graceful_shutdown(async move { _ = closing.wait_for(|closing| *closing).await })
         .await
 }
@@ -88,8 +92,10 @@ pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()
 /// The whole application as a value.
 pub fn app(state: AppState) -> Router {
     let (router, document) = routes().split_for_parts();
+    // In words and shared: routes are copied more often than one would think.
+    let document = Bytes::from(document.to_json().expect("the document is plain data"));
     router
-        .route("/api/openapi.json", get(|| async { Json(document) }))
+        .route("/api/openapi.json", get(async || ([(CONTENT_TYPE, "application/json")], document)))
         .fallback(assets::serve)
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

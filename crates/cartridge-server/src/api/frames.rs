@@ -22,7 +22,7 @@ use crate::live_frames::{self, FrameFormat, MAX_MESSAGE_BYTES};
 struct FramesQuery {
     /// What the pictures are made of.
     #[serde(default)]
-    #[param(required = false)]
+    #[param(required = false, inline)]
     format: FrameFormat,
     /// Pictures a second, 1 to 30, or 0 to begin with a pause; 12 of a training and 15 of an
     /// evaluation when left out.

@@ -278,6 +278,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/retention/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove what is not to be kept now, or say what would go. The lab does the same once a minute. */
+        post: operations["tidy_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -325,6 +342,40 @@ export interface paths {
         put?: never;
         /** Put a run away: it is listed only when asked for. */
         post: operations["archive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what a run has made, and how much of it is kept. */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an artifact: a file as it is, with ranges, or a folder as a tar archive. */
+        get: operations["get_artifact"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -406,7 +457,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the event log of a run. */
+        /**
+         * Show the event log of a run. Under `Accept: text/event-stream` it comes live: first a snapshot,
+         *     then the messages of `/api/stream` that are about its events.
+         */
         get: operations["list_events"];
         put?: never;
         post?: never;
@@ -427,6 +481,27 @@ export interface paths {
         put?: never;
         /** Make a run that goes on from a checkpoint of this one, with some settings changed. */
         post: operations["fork_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/frames": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch a run, as a WebSocket: the lab sends `LiveFrame`s, beginning with the newest; the viewer
+         *     may send `FrameCommand`s, which change its own rate and nobody else's. With `format=jpeg` each
+         *     frame is a text without the picture, followed by the picture.
+         */
+        get: operations["watch_run"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -572,6 +647,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream the metrics of a run, as server-sent events. The first message is a snapshot with the
+         *     newest rows; with `Last-Event-ID` the stream goes on after that number.
+         */
+        get: operations["stream_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/terminate": {
         parameters: {
             query?: never;
@@ -640,6 +735,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show how much room things take, and the knobs that say what is kept. */
+        get: operations["show_storage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stream": {
         parameters: {
             query?: never;
@@ -652,7 +764,7 @@ export interface paths {
          *     the message, `id` its number. The first message is a snapshot; with `Last-Event-ID` the stream
          *     goes on after that number, without gap or duplicate.
          */
-        get: operations["stream"];
+        get: operations["stream_lab"];
         put?: never;
         post?: never;
         delete?: never;
@@ -670,6 +782,26 @@ export interface paths {
         };
         /** List the runs in the trash. */
         get: operations["list_trash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream everything that happens, as a WebSocket: the messages of `/api/stream`, each with its
+         *     number as `id`. `last_event_id` goes on after that number.
+         */
+        get: operations["stream_socket"];
         put?: never;
         post?: never;
         delete?: never;
@@ -730,6 +862,58 @@ export interface components {
         Activity: "training" | "evaluating" | "idle";
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
+        /** @description Something that a run has made. */
+        Artifact: {
+            /**
+             * Format: double
+             * @description When it was first seen, in Unix seconds.
+             */
+            created_at: number;
+            /** @description Its name in the run. */
+            id: string;
+            /** @description Whether it is a folder, which is served as a tar archive. */
+            is_folder: boolean;
+            /** @description What it is. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description Kept for good, because of the step that it belongs to. */
+            milestone: boolean;
+            /**
+             * Format: int64
+             * @description Files in it, or 1.
+             */
+            n_files: number;
+            /** @description Where it is, below the run's folder or its working folder; to be shown, not to be asked for. */
+            path: string;
+            /** @description Kept for good, because somebody said so. */
+            pinned: boolean;
+            /** @description Its hash; none while it grows. */
+            sha256: string | null;
+            /** @description In a working folder that others may use too: shown, and never removed. */
+            shared: boolean;
+            /**
+             * Format: int64
+             * @description Its bytes.
+             */
+            size_bytes: number;
+        };
+        /**
+         * @description What an artifact is.
+         * @enum {string}
+         */
+        ArtifactKind: "video" | "tensorboard" | "wandb" | "checkpoint" | "eval" | "log" | "episodes" | "other";
+        /** @description What a run has made. */
+        Artifacts: {
+            /** @description What is there, by kind and age. */
+            artifacts: components["schemas"]["Artifact"][];
+            /** @description Whether the run has ended and everything was looked at. */
+            complete: boolean;
+            /** @description How many of each kind are kept. */
+            kept: components["schemas"]["Kept"][];
+            /** @description The run. */
+            run_id: string;
+            /** @description Where the run is on W&B, as its trainer said. */
+            wandb_url: string | null;
+        };
         /** @description What was done, and by whom. */
         Audit: {
             /** @description Oldest first. */
@@ -1004,6 +1188,44 @@ export interface components {
             /** @description The moments that were asked for, in order. */
             steps: components["schemas"]["EpisodeMoment"][];
         };
+        /** @description An episode, with what was measured when it ended. */
+        EpisodeRow: {
+            /**
+             * Format: int64
+             * @description Its number in the run, from 1.
+             */
+            episode: number;
+            /**
+             * Format: double
+             * @description Environment steps per second at that time.
+             */
+            fps: number | null;
+            /**
+             * Format: int32
+             * @description Its steps.
+             */
+            length: number;
+            /**
+             * Format: double
+             * @description Loss of the update in which it ended.
+             */
+            loss: number | null;
+            /**
+             * Format: double
+             * @description Sum of its rewards.
+             */
+            reward: number;
+            /**
+             * Format: double
+             * @description When the update in which it ended was recorded, in Unix seconds.
+             */
+            timestamp: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the run at its end.
+             */
+            timestep: number;
+        };
         /** @description How well a policy did over some episodes. */
         Evaluation: {
             /** @description 95% confidence interval of the mean. */
@@ -1049,6 +1271,17 @@ export interface components {
             events: components["schemas"]["Entry"][];
             /** @description The run. */
             run_id: string;
+        };
+        /** @description The first message of the live event log of a run; the others are those of `/api/stream`. */
+        EventMessage: {
+            /** @description The newest events, oldest first. */
+            events: components["schemas"]["Entry"][];
+            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
+            reset: boolean;
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
+            type: "Snapshot";
         };
         /** @description Why a run failed. */
         Failure: {
@@ -1106,6 +1339,60 @@ export interface components {
             /** @enum {string} */
             type: "EvalResult";
         } | {
+            /** @description Who asked. */
+            by: string;
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /**
+             * Format: double
+             * @description Its value from then on.
+             */
+            new: number;
+            /**
+             * Format: double
+             * @description Its value until then.
+             */
+            old: number;
+            /** @description The full path of the setting. */
+            path: string;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps at that moment.
+             */
+            step: number;
+            /** @enum {string} */
+            type: "TuneApplied";
+        } | {
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
+            type: "ArtifactsAvailable";
+        } | {
+            /** @description The artifact. */
+            artifact_id: string;
+            /** @description The line in the event log. */
+            entry: components["schemas"]["Entry"];
+            /**
+             * Format: int64
+             * @description How many of its kind the run still has.
+             */
+            kept: number;
+            /** @description What it was. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description How many of its kind the run ever had.
+             */
+            total: number;
+            /** @enum {string} */
+            type: "ArtifactPruned";
+        } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
             /** @description The run. */
@@ -1149,6 +1436,19 @@ export interface components {
              */
             total_reward: number;
         };
+        /** @description What a viewer may say. */
+        FrameCommand: {
+            /**
+             * Format: int32
+             * @description Pictures a second for this viewer, 1 to 30; 0 for a pause.
+             */
+            fps: number;
+        };
+        /**
+         * @description Where a picture comes from.
+         * @enum {string}
+         */
+        FrameSource: "preview" | "training" | "evaluation" | "trainer";
         /** @description A game for two. */
         Game: {
             /** @description Its id. */
@@ -1162,6 +1462,27 @@ export interface components {
         GameList: {
             /** @description All of them. */
             games: components["schemas"]["Game"][];
+        };
+        /** @description An artifact that goes. */
+        Going: {
+            /** @description The artifact. */
+            artifact: components["schemas"]["Artifact"];
+            /** @description Why. */
+            reason: string;
+            /** @description The run. */
+            run_id: string;
+        };
+        /** @description A run that goes. */
+        GoingRun: {
+            /** @description Why. */
+            reason: string;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Bytes of what it has made.
+             */
+            size_bytes: number;
         };
         /** @description What a trainer's processes use of the GPUs. */
         GpuSample: {
@@ -1310,6 +1631,28 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description How many of a kind are kept. */
+        Kept: {
+            /**
+             * Format: int64
+             * @description How many are there.
+             */
+            kept: number;
+            /** @description The kind. */
+            kind: components["schemas"]["ArtifactKind"];
+            /**
+             * Format: int64
+             * @description Bytes of those that are there.
+             */
+            size_bytes: number;
+            /** @description The same in words: `2 of 5 kept`. */
+            text: string;
+            /**
+             * Format: int64
+             * @description How many there have ever been.
+             */
+            total: number;
+        };
         /** @description What the lab is. */
         LabFacts: {
             /** @description CPU cores of the machine. */
@@ -1364,6 +1707,36 @@ export interface components {
              * @description Lines of a known type that could not be used.
              */
             wrong: number;
+        };
+        /** @description A picture of what a run is doing. */
+        LiveFrame: {
+            /**
+             * Format: int64
+             * @description Number of the episode in the run; none in random play.
+             */
+            episode: number | null;
+            /** @description What a foreign trainer calls the episode. */
+            episode_id?: string | null;
+            /** @description The picture as a `data:` URL, where a foreign trainer sends pixels. */
+            image?: string | null;
+            /**
+             * Format: double
+             * @description Rewards of the episode so far.
+             */
+            reward: number;
+            scene?: components["schemas"]["Scene"] | null;
+            /** @description Where it comes from. */
+            source: components["schemas"]["FrameSource"];
+            /**
+             * Format: int64
+             * @description Steps of the episode so far.
+             */
+            step: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the run when the episode ended; 0 where nobody knows.
+             */
+            timestep: number;
         };
         /** @description The end of what a run's trainer printed. */
         LogTail: {
@@ -1521,9 +1894,8 @@ export interface components {
             /**
              * Format: int32
              * @description How often it is started again from its last checkpoint when it fails or is lost.
-             * @default 0
              */
-            restarts: number;
+            restarts?: number | null;
             /**
              * Format: int64
              * @description The number that decides the whole run.
@@ -1785,6 +2157,39 @@ export interface components {
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
         };
+        /** @description What is kept; none means no limit. */
+        RetentionLimits: {
+            /**
+             * Format: int32
+             * @description Newest checkpoints of each run that does not say itself.
+             */
+            keep_checkpoints: number | null;
+            /**
+             * Format: int32
+             * @description Newest runs of each algorithm in each environment.
+             */
+            keep_runs_per_agent: number | null;
+            /**
+             * Format: int32
+             * @description Newest runs of each environment.
+             */
+            keep_runs_per_environment: number | null;
+            /**
+             * Format: int32
+             * @description Newest TensorBoard folders in all.
+             */
+            keep_tensorboard_runs: number | null;
+            /**
+             * Format: int32
+             * @description Newest videos of each run that does not say itself.
+             */
+            keep_videos: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of everything that runs have made.
+             */
+            max_bytes: number | null;
+        };
         /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */
@@ -1922,6 +2327,48 @@ export interface components {
          * @enum {string}
          */
         RunKind: "train" | "eval" | "human" | "external";
+        /** @description One message of the live metrics of a run. */
+        RunMessage: {
+            /**
+             * Format: int64
+             * @description Episodes that have ended in all.
+             */
+            episode_count: number;
+            /** @description The episodes that ended in those rows, at most 1,000. */
+            episodes: components["schemas"]["EpisodeRow"][];
+            /** @description Whether the reader's number was not ours, so that it must forget what it knew. */
+            reset: boolean;
+            /** @description Its newest metric rows, oldest first. */
+            rows: components["schemas"]["MetricRow"][];
+            /** @description How it is doing. */
+            run: components["schemas"]["Run"];
+            /** @enum {string} */
+            type: "Snapshot";
+        } | {
+            /**
+             * Format: int64
+             * @description Episodes that have ended in all.
+             */
+            episode_count: number;
+            /** @description The episodes that ended. */
+            episodes: components["schemas"]["EpisodeRow"][];
+            /**
+             * Format: double
+             * @description How much of the run is done, 0 to 1.
+             */
+            progress: number;
+            /** @description Its new metric rows; none when only its status changed. */
+            rows: components["schemas"]["MetricRow"][];
+            /** @description Where it is in its life. */
+            state: components["schemas"]["RunState"];
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /** @enum {string} */
+            type: "Metrics";
+        };
         /** @description A page of runs. */
         RunPage: {
             /** @description Ask with this for the next page; none after the last. */
@@ -2046,6 +2493,74 @@ export interface components {
              * @description Top edge.
              */
             y1: number;
+        };
+        /** @description How much room things take. */
+        Storage: {
+            /**
+             * Format: int64
+             * @description Bytes of the disk.
+             */
+            disk_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes that are free on the disk.
+             */
+            free_bytes: number;
+            /**
+             * Format: int64
+             * @description The index.
+             */
+            index_bytes: number;
+            /** @description What runs have made, by kind. */
+            kinds: components["schemas"]["Kept"][];
+            /** @description The knobs, as `lab.json` in the data folder has them. */
+            limits: components["schemas"]["RetentionLimits"];
+            /**
+             * Format: int64
+             * @description The lab's own records of runs: events, metrics, heartbeats.
+             */
+            records_bytes: number;
+            /**
+             * Format: int64
+             * @description Runs that were counted.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Bytes of everything that the lab keeps.
+             */
+            total_bytes: number;
+            /**
+             * Format: int64
+             * @description Runs in the trash.
+             */
+            trash_bytes: number;
+        };
+        /** @description What has gone, or would. */
+        Tidied: {
+            /** @description Artifacts that go. */
+            artifacts: components["schemas"]["Going"][];
+            /** @description Whether nothing was removed. */
+            dry_run: boolean;
+            /** @description What could not be removed, in sentences. */
+            failed: string[];
+            /**
+             * Format: int64
+             * @description Bytes that are freed at once.
+             */
+            freed_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes beyond `max_bytes` that nothing could be found for.
+             */
+            over_bytes: number;
+            /** @description Runs that go to the trash. */
+            runs: components["schemas"]["GoingRun"][];
+        };
+        /** @description Whether to remove, or only to say what would be. */
+        TidyUp: {
+            /** @description Only say what would go. */
+            dry_run?: boolean;
         };
         /** @description The runs in the trash. */
         Trash: {
@@ -2842,6 +3357,53 @@ export interface operations {
             };
         };
     };
+    tidy_up: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TidyUp"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tidied"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -3076,6 +3638,108 @@ export interface operations {
             };
         };
     };
+    list_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifacts"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Name of the artifact in the run */
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description A part of it */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description It is as the client knows it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no such range */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     checkpoint_run: {
         parameters: {
             query?: never;
@@ -3280,6 +3944,8 @@ export interface operations {
             query?: {
                 /** @description How many, at most 10,000. */
                 limit?: number;
+                /** @description The last number that was received, for a stream. */
+                last_event_id?: string;
             };
             header?: never;
             path: {
@@ -3296,6 +3962,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventLog"];
+                    "text/event-stream": components["schemas"]["EventMessage"];
                 };
             };
             400: {
@@ -3384,6 +4051,67 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_run: {
+        parameters: {
+            query?: {
+                /** @description What the pictures are made of. */
+                format?: "scene" | "jpeg";
+                /**
+                 * @description Pictures a second, 1 to 30, or 0 to begin with a pause; 12 of a training and 15 of an
+                 *     evaluation when left out.
+                 */
+                fps?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection is a WebSocket from here on */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3774,6 +4502,55 @@ export interface operations {
             };
         };
     };
+    stream_run: {
+        parameters: {
+            query?: {
+                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
+                last_event_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["RunMessage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     terminate_run: {
         parameters: {
             query?: never;
@@ -3973,7 +4750,42 @@ export interface operations {
             };
         };
     };
-    stream: {
+    show_storage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_lab: {
         parameters: {
             query?: {
                 /** @description Only these runs, separated by commas; all when left out. */
@@ -4039,6 +4851,61 @@ export interface operations {
                 };
             };
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_socket: {
+        parameters: {
+            query?: {
+                /** @description Only these runs, separated by commas; all when left out. */
+                runs?: string;
+                /** @description The last number that was received, for clients that cannot send `Last-Event-ID`. */
+                last_event_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection is a WebSocket from here on */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
