@@ -19,6 +19,7 @@ use crate::clock::unix_now;
 use crate::config::{ConfigError, Draft, RunConfig};
 use crate::control;
 use crate::error::{Result, RunError};
+use crate::lab::address_of;
 use crate::launch::{External, Launcher};
 use crate::secret;
 use crate::tunable::Tunable;
@@ -245,6 +246,8 @@ pub fn resume(
     let state = status.state();
     match state {
         RunState::Failed | RunState::Lost | RunState::Terminated => {}
+        // Its supervisor ended before its first line, and no lab is there that would start it.
+        RunState::Queued if address_of(data).is_none() => {}
         RunState::Succeeded => return Err(RunError::Ended { id: id.clone(), state }),
         _ => return ask(data, manifest, status, Command::Resume, by),
     }

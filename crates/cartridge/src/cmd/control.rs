@@ -61,10 +61,13 @@ pub(crate) fn resume(args: &Args) -> anyhow::Result<Exit> {
     let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
     steer::resume(&data, &launcher, &manifest, &status, By::new(&user()))?;
     let attempt = status.last_attempt();
-    let is_new = !status.state().is_active();
+    let state = status.state();
+    let is_new = state == RunState::Queued || !state.is_active();
     if args.json {
         let attempt = attempt + u32::from(is_new);
         say_json(&serde_json::json!({ "run_id": args.run, "attempt": attempt }));
+    } else if state == RunState::Queued {
+        say(&format!("{} starts", args.run));
     } else if is_new {
         say(&format!("{} goes on from its last checkpoint, in attempt {}", args.run, attempt + 1));
     } else {

@@ -397,6 +397,26 @@ fn what_was_tuned_holds_after_a_crash() {
 }
 
 #[test]
+fn a_run_whose_supervisor_never_spoke_is_started_by_resume() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = train(folder.path(), &["--steps", "6000"]);
+    wait_for_exit(folder.path(), &id);
+    let weights = final_weights(folder.path(), &id);
+    // As a supervisor leaves it that was killed before its first line.
+    for entry in fs::read_dir(folder.path().join("runs").join(&id)).unwrap() {
+        let path = entry.unwrap().path();
+        match path.file_name().unwrap().to_str().unwrap() {
+            "run.json" => {}
+            _ if path.is_dir() => fs::remove_dir_all(path).unwrap(),
+            _ => fs::remove_file(path).unwrap(),
+        }
+    }
+    assert_eq!(ask(folder.path(), &["resume", &id])["attempt"], 1);
+    wait_for_exit(folder.path(), &id);
+    assert_eq!(final_weights(folder.path(), &id), weights);
+}
+
+#[test]
 fn a_run_that_fails_is_started_again_by_itself_and_not_for_ever() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
