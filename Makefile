@@ -76,6 +76,11 @@ bench: build
 	benches/levels.sh > benches/results/levels.jsonl
 	benches/ingest.sh > benches/results/ingest.jsonl
 	benches/index.sh > benches/results/index.jsonl
+	benches/episodes.sh > benches/results/episodes.jsonl
+	benches/readers.sh > benches/results/readers.json
+	benches/watching.sh > benches/results/watching.json
+	benches/chaos.sh > benches/results/chaos.txt
+	benches/failpoints.sh > benches/results/failpoints.txt
 	$(CARGO) bench --package cartridge-games
 	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes
 

@@ -235,8 +235,9 @@ impl Watcher {
 
     fn look(&mut self) -> anyhow::Result<News> {
         let news = self.follower.advance(&self.dir).map_err(RunError::from)?;
+        let read = Instant::now();
         if news.supervisor_spoke {
-            self.last_heard = Instant::now();
+            self.last_heard = read;
         }
         let status = &self.follower.status;
         if self.json {
@@ -258,6 +259,8 @@ impl Watcher {
                 self.shown_log = Some(line.end);
             }
         }
+        // Whoever reads what is printed here may take their time: that is no silence of the run.
+        self.last_heard += read.elapsed();
         Ok(news)
     }
 
