@@ -49,6 +49,11 @@ pub enum RunError {
         /// Folder of the checkpoint.
         name: String,
     },
+    /// The trainer of the run is not ours.
+    #[error(
+        "run `{0}` has a trainer of its own, whose checkpoints cannot be forked here\nhint: start it again with `cartridge exec`"
+    )]
+    NoFork(RunId),
     /// A fork would have nothing to do.
     #[error(
         "checkpoint {name} of run `{run}` is at step {step}, where the run ends: nothing is left to train\nhint: choose an earlier one with --checkpoint"

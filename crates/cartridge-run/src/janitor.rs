@@ -159,19 +159,24 @@ fn run_facts(
     };
     let mut kept_checkpoints =
         marks.pinned_checkpoints.get(&manifest.id).cloned().unwrap_or_default();
+    let has_pins = !kept_checkpoints.is_empty();
     kept_checkpoints.extend(
         [Alias::Latest, Alias::Best].iter().filter_map(|alias| checkpoint::named(dir, *alias)),
     );
     RunFacts {
         run: manifest.id.clone(),
         env_id: manifest.env_id.clone(),
-        agent: config["algo"].as_str().unwrap_or("trainer").to_owned(),
+        agent: match &manifest.command {
+            Some(command) => command.join(" "),
+            None => config["algo"].as_str().unwrap_or("trainer").to_owned(),
+        },
         created_at: manifest.created_at,
         is_at_work: subject.is_at_work,
         is_pinned: marks.pinned.contains(&manifest.id),
         is_counted: manifest.kind != RunKind::Eval,
         keep_videos: number("keep_videos"),
         keep_checkpoints: number("keep_checkpoints"),
+        has_pins,
         kept_checkpoints,
         list,
     }

@@ -144,6 +144,8 @@ pub struct RunFacts {
     pub keep_videos: Option<u32>,
     /// Newest checkpoints to keep, as the run itself says.
     pub keep_checkpoints: Option<u32>,
+    /// Whether somebody pinned one of its checkpoints.
+    pub has_pins: bool,
     /// Checkpoints that somebody pinned or an alias points to.
     pub kept_checkpoints: BTreeSet<String>,
     /// What it has made.
@@ -166,9 +168,10 @@ impl RunFacts {
             || is_kept_checkpoint)
     }
 
+    /// The artifacts of a kind that are the run's own: what others may use too takes no place.
     fn of_kind(&self, kind: ArtifactKind) -> Vec<&Artifact> {
-        let mut all: Vec<&Artifact> =
-            self.list.artifacts.iter().filter(|artifact| artifact.kind == kind).collect();
+        let is_own = |artifact: &&Artifact| artifact.kind == kind && !artifact.shared;
+        let mut all: Vec<&Artifact> = self.list.artifacts.iter().filter(is_own).collect();
         if kind == ArtifactKind::Checkpoint {
             // By number of steps: folders that are copied lose their times.
             all.sort_by_key(|artifact| (artifact.path.len(), artifact.path.clone()));
@@ -286,7 +289,7 @@ impl Planner {
         for (name, mut runs) in groups {
             runs.sort_by(|a, b| b.created_at.total_cmp(&a.created_at));
             for facts in runs.into_iter().skip(keep as usize) {
-                let is_free = !facts.is_at_work && !facts.is_pinned && facts.kept_by_hand() == 0;
+                let is_free = !facts.is_at_work && !facts.is_pinned && !facts.keeps_something();
                 if is_free && self.gone.insert((facts.run.clone(), String::new())) {
                     self.plan.runs.push(DoomedRun {
                         run_id: facts.run.clone(),
@@ -325,9 +328,9 @@ impl Planner {
 }
 
 impl RunFacts {
-    /// How many of its artifacts somebody wanted to keep.
-    fn kept_by_hand(&self) -> usize {
-        self.list.artifacts.iter().filter(|artifact| artifact.pinned).count()
+    /// Whether somebody wanted to keep something of it.
+    fn keeps_something(&self) -> bool {
+        self.has_pins || self.list.artifacts.iter().any(|artifact| artifact.pinned)
     }
 }
 

@@ -189,9 +189,11 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
     }
     let not_now = |hint| Err(RunError::NotNow { id: id.clone(), state, hint });
     if manifest.kind == RunKind::External {
-        // What may be tuned, and how far, only the trainer knows: it may refuse.
         if !offers(status, command) {
             return not_now("its trainer does not offer that in the `capabilities` of its config");
+        }
+        if let Command::Tune { path, value } = command {
+            check_foreign_tune(path, *value)?;
         }
     } else if let Command::Tune { path, value } = command {
         config_of(manifest)?.tunable(path, *value)?;
@@ -206,6 +208,18 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
         (Command::Resume, _) => not_now("it is at work already"),
         (Command::Checkpoint | Command::Tune { .. } | Command::Watch { .. }, _) => Ok(false),
     }
+}
+
+/// Settings that we know have our bounds; what else may be tuned, and how far, only the trainer
+/// knows, and it may refuse.
+fn check_foreign_tune(path: &str, value: f64) -> Result<()> {
+    if let Ok(tunable) = Tunable::named(path) {
+        tunable.check(value)?;
+    } else if !value.is_finite() {
+        let detail = format!("{value} is no number that a setting can have");
+        return Err(ConfigError::BadValue { key: path.to_owned(), detail }.into());
+    }
+    Ok(())
 }
 
 /// Complains about runs without a trainer: neither a person's game nor an evaluation has one.
@@ -270,8 +284,9 @@ pub fn fork(
     overrides: &[(String, Value)],
     by: By<'_>,
 ) -> Result<Manifest> {
-    if parent.kind != RunKind::Train {
-        return Err(StoreError::NoSuchRun(parent.id.to_string()).into());
+    check_kind(parent)?;
+    if parent.kind == RunKind::External {
+        return Err(RunError::NoFork(parent.id.clone()));
     }
     let dir = data.run(&parent.id);
     let name = checkpoint::find(&dir, &parent.id, at)?;

@@ -316,7 +316,8 @@ impl Watch<'_> {
             }
             held(self.log).flush();
             for (line, reason) in self.delivery.deliver(self.dir, self.ingest, Instant::now())? {
-                self.journal.write(SupervisorEvent::ControlRefused { line, reason })?;
+                // As with the beats: a full disk must not end the training.
+                _ = self.journal.write(SupervisorEvent::ControlRefused { line, reason });
             }
             self.keep_limits();
             self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);

@@ -129,6 +129,7 @@ impl ApiError {
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
                 RunError::NotNow { .. } => (StatusCode::CONFLICT, "not_now"),
                 RunError::NothingLeft { .. } => (StatusCode::CONFLICT, "nothing_left"),
+                RunError::NoFork(_) => (StatusCode::CONFLICT, "no_fork"),
                 RunError::NoState { .. } => (StatusCode::CONFLICT, "no_state"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),

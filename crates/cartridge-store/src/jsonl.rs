@@ -71,8 +71,10 @@ impl Appender {
         self.buffer.clear();
         serde_json::to_writer(&mut self.buffer, record).expect("records are plain data");
         self.buffer.push(b'\n');
-        // One write for the whole line, so that no reader meets two halves of different lines.
-        self.file.write_all(&self.buffer).map_err(StoreError::io(&self.path))
+        let line = std::mem::take(&mut self.buffer);
+        let written = self.append_lines(&line);
+        self.buffer = line;
+        written
     }
 
     /// Appends whole lines, each with its newline, in one write. When that fails the file keeps
@@ -80,6 +82,7 @@ impl Appender {
     pub fn append_lines(&mut self, lines: &[u8]) -> Result<()> {
         assert!(lines.last().is_none_or(|&byte| byte == b'\n'), "lines are whole");
         let length = self.file.metadata().map_err(StoreError::io(&self.path))?.len();
+        // One write for all of them, so that no reader meets two halves of different lines.
         self.file.write_all(lines).map_err(|error| {
             // Making a file shorter needs no room. Should it fail too, the next to open it cuts
             // the half line off.

@@ -64,6 +64,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             RunError::Ended { .. }
             | RunError::NotNow { .. }
             | RunError::NothingLeft { .. }
+            | RunError::NoFork(_)
             | RunError::NoState { .. }
             | RunError::LabRunning { .. }
             | RunError::Store(StoreError::InUse(_)),

@@ -47,6 +47,7 @@ fn facts(n: u32) -> RunFacts {
         is_counted: true,
         keep_videos: None,
         keep_checkpoints: None,
+        has_pins: false,
         kept_checkpoints: BTreeSet::from([
             "step_000000700".to_owned(),
             "step_000000100".to_owned(),
@@ -108,6 +109,27 @@ fn runs_at_work_and_pinned_runs_are_not_touched() {
     };
     let plan = check(&[at_work, pinned], &limits, &[]);
     assert_eq!((plan.runs, plan.over_bytes), (Vec::new(), 2 * 14 * 10));
+}
+
+#[test]
+fn what_others_may_use_too_takes_no_place_of_ones_own() {
+    let mut run = facts(1);
+    for n in 0..3 {
+        let shared = artifact(ArtifactKind::Video, &format!("videos/other-{n}.mp4"), 1e6, 10);
+        run.list.put(Artifact { shared: true, ..shared });
+    }
+    let limits = Limits { keep_videos: Some(5), ..nothing() };
+    check(&[run], &limits, &[]);
+}
+
+#[test]
+fn a_run_with_a_pinned_checkpoint_stays_whole() {
+    let mut runs = [facts(1), facts(2), facts(3)];
+    runs[0].has_pins = true;
+    let limits = Limits { keep_runs_per_agent: Some(1), ..nothing() };
+    let plan = check(&runs, &limits, &[]);
+    let gone: Vec<&RunId> = plan.runs.iter().map(|doomed| &doomed.run_id).collect();
+    assert_eq!(gone, [&runs[1].run]);
 }
 
 #[test]

@@ -39,9 +39,9 @@ pub(crate) fn run(args: &Args, command: Command) -> anyhow::Result<Exit> {
         Command::Stop => "is stopping",
         Command::Pause => "pauses after this update",
         Command::Resume => "goes on",
-        Command::Terminate => "is ended",
+        Command::Terminate => "is being ended",
         Command::Checkpoint => "saves a checkpoint after this update",
-        Command::Tune { .. } => "saves a checkpoint and changes the setting after this update",
+        Command::Tune { .. } => "is asked to change the setting after this update",
         Command::Watch { .. } => "knows",
     };
     let state = ask(&data, &id, command)?;

@@ -1,6 +1,7 @@
 //! `cartridge runs`: the runs in the data folder.
 
 use cartridge_run::RunError;
+use cartridge_run::audit::Marks;
 use cartridge_run::steer::notice_loss;
 use cartridge_run::store::{Follower, Manifest, RunKind, RunState};
 use serde::Serialize;
@@ -13,6 +14,9 @@ use crate::exit::Exit;
 pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
+    /// Also those that were put into the archive
+    #[arg(long)]
+    archived: bool,
     /// One JSON object per line
     #[arg(long)]
     json: bool,
@@ -36,11 +40,14 @@ struct Row {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open_existing()?;
     let mut runs: Vec<(Manifest, Follower)> = Vec::new();
+    let mut marks = Marks::default();
+    marks.advance(&data)?;
     for id in data.run_ids().map_err(RunError::from)? {
         let dir = data.run(&id);
         // A folder without a manifest is being made, or was never finished.
         let Ok(manifest) = dir.manifest() else { continue };
-        if manifest.kind == RunKind::Human {
+        let is_put_away = marks.archived.contains(&id) && !args.archived;
+        if manifest.kind == RunKind::Human || is_put_away {
             continue;
         }
         let mut follower = Follower::default();
