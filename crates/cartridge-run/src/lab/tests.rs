@@ -1,9 +1,10 @@
 use std::path::PathBuf;
 
-use cartridge_store::{Manifest, RunDir};
+use cartridge_store::{Command, Manifest, RunDir, jsonl};
 use serde_json::json;
 
 use super::*;
+use crate::steer::By;
 
 fn open(data: &DataDir) -> Result<Lab> {
     let launcher = Launcher {

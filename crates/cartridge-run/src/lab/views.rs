@@ -1,0 +1,252 @@
+//! What the lab knows, for whoever asks.
+
+use std::collections::BTreeSet;
+
+use cartridge_store::follow::{latest_episodes, latest_rows};
+use cartridge_store::index::{Cursor, IndexedRun};
+use cartridge_store::{
+    Artifact, ArtifactId, ArtifactKind, ArtifactList, Episodes, EventLine, Index, Manifest,
+    MetricLine, MetricValues, RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+};
+use serde_json::Map;
+
+use super::{ArtifactContent, Health, Lab, RunView, held, subject};
+use crate::checkpoint::{self, Alias};
+use crate::clock::unix_now;
+use crate::discovery::{self, Delta};
+use crate::error::Result;
+use crate::preview::{Preview, preview};
+
+impl Lab {
+    /// One run.
+    pub fn run(&self, id: &RunId) -> Result<RunView> {
+        let run = self.read(|index| index.run(id))?;
+        Ok(self.view(run))
+    }
+
+    /// All but the games of people and what was put away, newest first.
+    pub fn runs(&self, limit: usize, after: Option<&Cursor>) -> Result<Vec<RunView>> {
+        self.find_runs(&RunFilter::listed(), limit, after, false)
+    }
+
+    /// The runs that `filter` wants, newest first, those that were put away or the others.
+    pub fn find_runs(
+        &self,
+        filter: &RunFilter,
+        limit: usize,
+        after: Option<&Cursor>,
+        is_archived: bool,
+    ) -> Result<Vec<RunView>> {
+        let mut found = Vec::new();
+        let mut after = after.cloned();
+        loop {
+            let wanted = limit - found.len();
+            let page = self.read(|index| index.runs(filter, wanted, after.as_ref()))?;
+            let is_last = page.len() < wanted;
+            after = page.last().map(|run| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            let views = page.into_iter().map(|run| self.view(run));
+            found.extend(views.filter(|view| view.is_archived == is_archived));
+            if is_last || found.len() >= limit {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// All runs but the games of people.
+    pub(crate) fn all_runs(&self) -> Result<Vec<IndexedRun>> {
+        const PAGE: usize = 500;
+        let mut all = Vec::new();
+        loop {
+            let after = all.last().map(|run: &IndexedRun| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            let filter = RunFilter::listed();
+            let mut page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
+            let is_last = page.len() < PAGE;
+            all.append(&mut page);
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The runs whose trainers should be at work.
+    pub(crate) fn runs_at_work(&self) -> Result<BTreeSet<RunId>> {
+        let active = self.read(Index::active)?;
+        Ok(active.into_iter().map(|(id, _)| id).collect())
+    }
+
+    pub(super) fn view(&self, run: IndexedRun) -> RunView {
+        let id = &run.manifest.id;
+        let pulse = held(&self.watch).pulses.get(id).copied();
+        let state = run.status.state();
+        // A lost run is dead until it speaks, also for a lab that has just been started.
+        let pulse = pulse.filter(|_| state != RunState::Lost);
+        // Nothing is expected of one that waits.
+        let silent = if state == RunState::Queued { Health::Fresh } else { Health::Dead };
+        let marks = held(&self.marks);
+        RunView {
+            health: pulse.map_or(silent, |pulse| pulse.health()),
+            heartbeat_age: pulse.map(|pulse| pulse.heard.elapsed()),
+            is_archived: marks.archived.contains(id),
+            is_pinned: marks.pinned.contains(id),
+            pinned_checkpoints: marks.pinned_checkpoints.get(id).cloned().unwrap_or_default(),
+            children: marks.children.get(id).cloned().unwrap_or_default(),
+            run,
+        }
+    }
+
+    /// The configuration of a run, as its manifest keeps it.
+    pub fn config(&self, id: &RunId) -> Result<serde_json::Value> {
+        Ok(self.run(id)?.run.manifest.config)
+    }
+
+    /// Charts of a run: see [`Index::series`].
+    pub fn series(
+        &self,
+        id: &RunId,
+        keys: &[&str],
+        most: usize,
+        steps: (u64, u64),
+    ) -> Result<(u64, Vec<SeriesPoints>)> {
+        self.read(|index| index.series(id, keys, most, steps))
+    }
+
+    /// The newest metric rows of a run: see [`Index::metrics_tail`].
+    pub fn metrics_tail(&self, id: &RunId, keys: &[&str], n: usize) -> Result<Vec<MetricValues>> {
+        self.read(|index| index.metrics_tail(id, keys, n))
+    }
+
+    /// The newest events of a run, oldest first.
+    pub fn events(&self, id: &RunId, limit: usize) -> Result<Vec<(u64, EventLine)>> {
+        self.run(id)?;
+        self.read(|index| index.events(id, limit))
+    }
+
+    /// How a run stands, with its newest `n` metric rows, oldest first, as readers of the feed know
+    /// it who have heard the number that comes with it.
+    pub fn run_in_feed(&self, id: &RunId, n: usize) -> Result<(u64, RunView, Vec<MetricLine>)> {
+        let (seq, (run, last_row)) =
+            self.read(|index| index.with_feed(|index| Ok((index.run(id)?, index.last_row(id)?))))?;
+        let mut rows = latest_rows(&self.data.run(id), n)?;
+        // The file may be ahead.
+        rows.retain(|line| line.row <= last_row);
+        Ok((seq, self.view(run), rows))
+    }
+
+    /// The newest events of a run, oldest first, with the number up to which the feed has told them.
+    pub fn events_in_feed(&self, id: &RunId, limit: usize) -> Result<(u64, Vec<(u64, EventLine)>)> {
+        self.read(|index| index.with_feed(|index| index.events(id, limit)))
+    }
+
+    /// The newest episodes of a run, oldest first.
+    pub fn episodes(&self, id: &RunId, limit: usize) -> Result<Episodes> {
+        self.run(id)?;
+        Ok(latest_episodes(&self.data.run(id), limit)?)
+    }
+
+    /// The last lines that a run's trainer printed, and whether there are more.
+    pub fn log(&self, id: &RunId, n_lines: usize) -> Result<(Vec<String>, bool)> {
+        self.run(id)?;
+        Ok(jsonl::tail_text(&self.data.run(id).log_path(), n_lines)?)
+    }
+
+    /// What a run has made, as its list says, or as a first look finds.
+    pub fn artifacts(&self, id: &RunId) -> Result<ArtifactList> {
+        self.run(id)?;
+        let dir = self.data.run(id);
+        if ArtifactList::read(&dir)?.is_none() {
+            self.look_at(id)?;
+        }
+        let mut list = ArtifactList::read(&dir)?.unwrap_or_else(|| ArtifactList::new(id.clone()));
+        // Pins of people are in the audit.
+        let marks = held(&self.marks);
+        let is_pinned = marks.pinned.contains(id);
+        let pinned = marks.pinned_checkpoints.get(id);
+        for artifact in &mut list.artifacts {
+            let name = artifact.path.rsplit('/').next().unwrap_or_default();
+            let is_named = artifact.kind == ArtifactKind::Checkpoint
+                && pinned.is_some_and(|pinned| pinned.contains(name));
+            artifact.pinned |= is_pinned || is_named;
+        }
+        Ok(list)
+    }
+
+    /// Looks at what a run has made and brings its list up to date.
+    pub fn look_at(&self, id: &RunId) -> Result<Delta> {
+        let run = self.run(id)?.run;
+        let delta = discovery::look(&self.data.run(id), &subject(&run), unix_now(), u64::MAX)?;
+        if !delta.new.is_empty() || !delta.gone.is_empty() {
+            self.ingest_now(id)?;
+        }
+        Ok(delta)
+    }
+
+    /// An artifact of a run and its content.
+    pub fn open_artifact(
+        &self,
+        id: &RunId,
+        artifact_id: &ArtifactId,
+    ) -> Result<(Artifact, ArtifactContent)> {
+        let artifact = self.artifacts(id)?.get(artifact_id)?.clone();
+        let base = discovery::base_folder(&self.data.run(id), artifact.base)?;
+        // It may have been removed in this very moment, or be a link by now.
+        let gone = |_| StoreError::NoSuchArtifact(artifact_id.to_string());
+        let content = if artifact.is_folder {
+            ArtifactContent::Folder(base.folder(&artifact.path).map_err(gone)?)
+        } else {
+            let file = base.file(&artifact.path).map_err(gone)?;
+            let size_bytes = file.metadata().map_err(gone)?.len();
+            ArtifactContent::File { file, size_bytes }
+        };
+        Ok((artifact, content))
+    }
+
+    /// An episode of an environment at random play.
+    pub fn preview_environment(&self, env_id: &str, number: u64) -> Result<Preview> {
+        preview(env_id, &Map::new(), None, number)
+    }
+
+    /// An episode of a run's newest checkpoint, with the step of that checkpoint.
+    pub fn preview_run(&self, id: &RunId, number: u64) -> Result<(u64, Preview)> {
+        let run = self.run(id)?.run;
+        let (manifest, policy) = checkpoint::load(&self.data.run(id), id, Alias::Latest)?;
+        let options = run.manifest.config["env"].as_object().cloned().unwrap_or_default();
+        Ok((manifest.step, preview(&run.manifest.env_id, &options, Some(&policy), number)?))
+    }
+
+    /// The newest runs of people that are wanted, newest first.
+    pub(crate) fn human_runs(
+        &self,
+        limit: usize,
+        is_wanted: impl Fn(&Manifest) -> bool,
+    ) -> Result<Vec<Manifest>> {
+        const PAGE: usize = 100;
+        let mut found = Vec::new();
+        let filter = RunFilter { kinds: vec![RunKind::Human], ..RunFilter::default() };
+        let mut after: Option<Cursor> = None;
+        loop {
+            let page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
+            let is_last = page.len() < PAGE;
+            after = page.last().map(|run| Cursor {
+                created_at: run.manifest.created_at,
+                id: run.manifest.id.clone(),
+            });
+            found.extend(page.into_iter().map(|run| run.manifest).filter(&is_wanted));
+            if is_last || found.len() >= limit {
+                found.truncate(limit);
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Takes a run that was just made into the index.
+    pub(crate) fn adopt(&self, id: &RunId) -> Result<()> {
+        held(&self.writer).ingest(&self.data, id)?;
+        Ok(())
+    }
+}
