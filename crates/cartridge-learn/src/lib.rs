@@ -3,7 +3,9 @@
 //! # Layout
 //!
 //! * [`ppo`]: proximal policy optimisation; one file per algorithm, to be held against its paper.
-//! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]).
+//! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]), and [`normalizer`], a
+//!   part of it.
+//! * [`report`]: what a learner says of an update.
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
 //! * [`schedule`]: settings that fall while a training goes on.
@@ -17,8 +19,11 @@ pub mod adam;
 mod kernels;
 pub mod metric;
 pub mod network;
+mod noise;
+pub mod normalizer;
 pub mod policy;
 pub mod ppo;
+pub mod report;
 pub mod schedule;
 pub mod team;
 

@@ -27,6 +27,10 @@ pub enum Metric {
     ClipFraction,
     /// Share of the variance of the returns that the value function explains.
     ExplainedVariance,
+    /// How far the ratio may move before its gradient is cut.
+    ClipRange,
+    /// Mean deviation of the numbers of an action.
+    ActionDeviation,
     /// Norm of the gradient before clipping, mean over the update.
     GradientNorm,
     /// Mean return of an evaluation.
@@ -48,6 +52,8 @@ impl Metric {
         Self::Entropy,
         Self::ApproxKl,
         Self::ClipFraction,
+        Self::ClipRange,
+        Self::ActionDeviation,
         Self::ExplainedVariance,
         Self::GradientNorm,
         Self::EvaluationReward,
@@ -67,6 +73,8 @@ impl Metric {
             Self::Entropy => "train/entropy",
             Self::ApproxKl => "train/approx_kl",
             Self::ClipFraction => "train/clip_fraction",
+            Self::ClipRange => "train/clip_range",
+            Self::ActionDeviation => "train/std",
             Self::ExplainedVariance => "train/explained_variance",
             Self::GradientNorm => "train/grad_norm",
             Self::EvaluationReward => "eval/mean_reward",
@@ -87,6 +95,8 @@ impl Metric {
             Self::Entropy => "Entropy",
             Self::ApproxKl => "Approximate KL",
             Self::ClipFraction => "Clip fraction",
+            Self::ClipRange => "Clip range",
+            Self::ActionDeviation => "Action deviation",
             Self::ExplainedVariance => "Explained variance",
             Self::GradientNorm => "Gradient norm",
             Self::EvaluationReward => "Evaluation reward",
