@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //!
-//! * [`ppo`]: proximal policy optimisation; one file per algorithm, to be held against its paper.
+//! * [`ppo`]: proximal policy optimisation, and [`dqn`]: deep Q-learning; one file per algorithm,
+//!   to be held against its paper.
 //! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]).
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
@@ -14,11 +15,13 @@
 //! processor with AVX2.
 
 pub mod adam;
+pub mod dqn;
 mod kernels;
 pub mod metric;
 pub mod network;
 pub mod policy;
 pub mod ppo;
+mod recent;
 pub mod schedule;
 pub mod team;
 
