@@ -36,6 +36,8 @@ struct Lane {
     last_seed: u64,
     /// The last observation of the episode that ended last.
     last_observation: Box<[f32]>,
+    /// What was legal there.
+    last_mask: Box<[bool]>,
 }
 
 /// What is done in one step of a batch, lane by lane.
@@ -98,9 +100,33 @@ impl EnvBatch {
             seed: 0,
             last_seed: 0,
             last_observation: vec![0.0; spec.observation].into(),
+            last_mask: vec![true; spec.actions.size()].into(),
         };
         let lanes = envs.into_iter().enumerate().map(lane).collect();
         Self { lanes, spec, seed_base, stream, together: Together::default() }
+    }
+
+    /// A batch of environments that are in an episode already: in that which the given number of
+    /// resets has begun. With those of [`Self::n_resets`] it goes on as the batch did whose
+    /// environments stood there.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Self::new`] does, or if a lane has no number or has not been reset.
+    pub fn underway(
+        envs: Vec<Box<dyn Env>>,
+        seed_base: u64,
+        stream: Stream,
+        n_resets: &[u64],
+    ) -> Self {
+        let mut batch = Self::new(envs, seed_base, stream);
+        assert_eq!(n_resets.len(), batch.n_lanes(), "one number of resets per lane");
+        for (lane, &n_resets) in batch.lanes.iter_mut().zip(n_resets) {
+            assert!(n_resets > 0, "an episode has begun");
+            lane.seed = episode_seed(seed_base, stream, lane.number, n_resets - 1);
+            lane.n_resets = n_resets;
+        }
+        batch
     }
 
     /// Facts of the environments.
@@ -184,6 +210,9 @@ impl EnvBatch {
             out.ticks[index] = step.ticks;
             if step.is_end() {
                 lane.last_observation.copy_from_slice(observation);
+                if self.spec.is_masked {
+                    lane.env.legal_actions(&mut lane.last_mask);
+                }
                 lane.reset(self.seed_base, self.stream, observation);
             }
             lane.env.legal_actions(mask);
@@ -194,6 +223,11 @@ impl EnvBatch {
     /// learner needs to value an episode that was only truncated.
     pub fn last_observation(&self, lane: usize) -> &[f32] {
         &self.lanes[lane].last_observation
+    }
+
+    /// What was legal at [`Self::last_observation`].
+    pub fn last_mask(&self, lane: usize) -> &[bool] {
+        &self.lanes[lane].last_mask
     }
 
     /// The environment of a lane of this batch, for what it measured.
@@ -211,7 +245,7 @@ impl EnvBatch {
         self.lanes[lane].last_seed
     }
 
-    /// How often a lane of this batch was reset.
+    /// How many episodes a lane of this batch has begun.
     pub fn n_resets(&self, lane: usize) -> u64 {
         self.lanes[lane].n_resets
     }

@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //!
-//! * [`ppo`]: proximal policy optimisation; one file per algorithm, to be held against its paper.
+//! * [`ppo`]: proximal policy optimisation, and [`dqn`]: deep Q-learning; one file per algorithm,
+//!   to be held against its paper. [`learner`] is either.
 //! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]), and [`normalizer`], a
 //!   part of it.
 //! * [`report`]: what a learner says of an update.
@@ -16,7 +17,9 @@
 //! processor with AVX2.
 
 pub mod adam;
+pub mod dqn;
 mod kernels;
+pub mod learner;
 pub mod metric;
 pub mod network;
 mod noise;
@@ -27,5 +30,6 @@ pub mod report;
 pub mod schedule;
 pub mod team;
 
+pub use crate::learner::Learner;
 pub use crate::metric::Metric;
 pub use crate::policy::{Policy, PolicyError};

@@ -9,6 +9,8 @@ pub enum Metric {
     EpisodeReward,
     /// Mean length of the last 100 training episodes.
     EpisodeLength,
+    /// Share of actions that are random.
+    ExplorationRate,
     /// Environment steps per second since the run began.
     StepsPerSecond,
     /// Step size of the optimiser.
@@ -33,6 +35,10 @@ pub enum Metric {
     ActionDeviation,
     /// Norm of the gradient before clipping, mean over the update.
     GradientNorm,
+    /// What the actions that were learnt from are worth, mean over the update.
+    ActionValue,
+    /// Gradient steps since the run began.
+    GradientSteps,
     /// Mean return of an evaluation.
     EvaluationReward,
     /// Mean length of the episodes of an evaluation.
@@ -44,6 +50,7 @@ impl Metric {
     pub const ALL: &'static [Self] = &[
         Self::EpisodeReward,
         Self::EpisodeLength,
+        Self::ExplorationRate,
         Self::StepsPerSecond,
         Self::LearningRate,
         Self::Loss,
@@ -56,6 +63,8 @@ impl Metric {
         Self::ActionDeviation,
         Self::ExplainedVariance,
         Self::GradientNorm,
+        Self::ActionValue,
+        Self::GradientSteps,
         Self::EvaluationReward,
         Self::EvaluationLength,
     ];
@@ -65,6 +74,7 @@ impl Metric {
         match self {
             Self::EpisodeReward => "rollout/ep_rew_mean",
             Self::EpisodeLength => "rollout/ep_len_mean",
+            Self::ExplorationRate => "rollout/exploration_rate",
             Self::StepsPerSecond => "time/fps",
             Self::LearningRate => "train/learning_rate",
             Self::Loss => "train/loss",
@@ -77,6 +87,8 @@ impl Metric {
             Self::ActionDeviation => "train/std",
             Self::ExplainedVariance => "train/explained_variance",
             Self::GradientNorm => "train/grad_norm",
+            Self::ActionValue => "train/q_values",
+            Self::GradientSteps => "train/n_updates",
             Self::EvaluationReward => "eval/mean_reward",
             Self::EvaluationLength => "eval/mean_ep_length",
         }
@@ -87,6 +99,7 @@ impl Metric {
         match self {
             Self::EpisodeReward => "Episode reward",
             Self::EpisodeLength => "Episode length",
+            Self::ExplorationRate => "Exploration rate",
             Self::StepsPerSecond => "Steps per second",
             Self::LearningRate => "Learning rate",
             Self::Loss => "Loss",
@@ -99,6 +112,8 @@ impl Metric {
             Self::ActionDeviation => "Action deviation",
             Self::ExplainedVariance => "Explained variance",
             Self::GradientNorm => "Gradient norm",
+            Self::ActionValue => "Action value",
+            Self::GradientSteps => "Gradient steps",
             Self::EvaluationReward => "Evaluation reward",
             Self::EvaluationLength => "Evaluation length",
         }

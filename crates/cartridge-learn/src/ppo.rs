@@ -225,12 +225,12 @@ enum Refusal {
 
 impl Ppo {
     /// A run at its beginning, with one environment per lane. Everything random comes from
-    /// `seed_base`; the number of threads changes nothing but the time that it takes.
+    /// `seed_base`; the size of the team changes nothing but the time that it takes.
     ///
     /// # Panics
     ///
     /// If the number of environments is not [`Config::n_envs`], or a size is zero.
-    pub fn new(envs: Vec<Box<dyn Env>>, config: &Config, seed_base: u64, n_threads: usize) -> Self {
+    pub fn new(envs: Vec<Box<dyn Env>>, config: &Config, seed_base: u64, team: Team) -> Self {
         assert_eq!(envs.len(), config.n_envs, "one environment per lane");
         let sizes = [config.n_envs, config.n_steps, config.batch_size, config.n_epochs];
         assert!(!sizes.contains(&0), "sizes are positive");
@@ -245,10 +245,10 @@ impl Ppo {
             &mut rng,
         );
         let optimizers = Optimizers::new(&policy);
-        let groups = Group::spread(envs, seed_base, n_threads);
+        let groups = Group::spread(envs, seed_base, team.n_threads());
         Self {
             config: config.clone(),
-            team: Team::new(n_threads),
+            team,
             noise: Noise::new(seed_base),
             rng,
             policy,

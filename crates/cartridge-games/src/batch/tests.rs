@@ -126,10 +126,36 @@ fn a_batch_is_its_environments() {
                     break;
                 }
                 assert_eq!(batch.last_observation(1), seen);
+                env.legal_actions(&mut mask);
+                assert_eq!(batch.last_mask(1), mask);
+                assert_eq!(batch.n_resets(1), n_episodes + 1);
                 assert_eq!(batch.env(1).episode_metrics(), env.episode_metrics());
                 env.reset(Some(episode_seed(42, Stream::Train, 1, n_episodes)), &mut seen);
                 assert_eq!(batch.seed(1), episode_seed(42, Stream::Train, 1, n_episodes));
             }
+        }
+    }
+}
+
+#[test]
+fn environments_that_are_underway_go_on() {
+    for spec in environments() {
+        let (mut whole, mut parts) = (batch(spec.id, 3), batch(spec.id, 3));
+        let mut buffers = OwnedBuffers::new(&whole);
+        let mut other = buffers.clone();
+        whole.reset(&mut buffers.borrow());
+        parts.reset(&mut other.borrow());
+        for time in 0..300 {
+            if time % 70 == 0 {
+                let n_resets: Vec<u64> = (0..3).map(|lane| parts.n_resets(lane)).collect();
+                let envs = parts.lanes.into_iter().map(|lane| lane.env).collect();
+                parts = EnvBatch::underway(envs, 42, Stream::Train, &n_resets);
+            }
+            let actions = Chosen::new(spec, &buffers.masks, 0, time);
+            whole.step(actions.all(), &mut buffers.borrow());
+            parts.step(actions.all(), &mut other.borrow());
+            assert_eq!(other, buffers, "{} at {time}", spec.id);
+            assert_eq!(parts.seed(2), whole.seed(2));
         }
     }
 }

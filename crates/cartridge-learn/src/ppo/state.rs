@@ -27,6 +27,7 @@ use crate::normalizer::Statistics;
 use crate::policy::Policy;
 use crate::report::Recent;
 use crate::schedule::Schedule;
+use crate::team::Team;
 
 /// 1 had one thread and drew its actions in turn; it cannot be gone on from.
 const FORMAT: u32 = 2;
@@ -230,8 +231,8 @@ impl Ppo {
         }
     }
 
-    /// A training that goes on from where [`Ppo::state`] and [`Ppo::policy`] were taken, with any
-    /// number of threads. Whatever was tuned until then is part of the state and counts, not what
+    /// A training that goes on from where [`Ppo::state`] and [`Ppo::policy`] were taken, with a
+    /// team of any size. Whatever was tuned until then is part of the state and counts, not what
     /// `config` says of it.
     ///
     /// # Panics
@@ -241,12 +242,12 @@ impl Ppo {
         envs: Vec<Box<dyn Env>>,
         config: &Config,
         seed_base: u64,
-        n_threads: usize,
+        team: Team,
         policy: Policy,
         state: &State,
     ) -> Result<Self, StateError> {
         let State { numbers, moments, actions } = state;
-        let mut ppo = Self::new(envs, config, seed_base, n_threads);
+        let mut ppo = Self::new(envs, config, seed_base, team);
         let mismatch = |what: &str| Err(StateError::Mismatch(what.to_owned()));
         let form = |policy: &Policy| {
             let critic = policy.critic.as_ref().map(|critic| critic.sizes().to_vec());

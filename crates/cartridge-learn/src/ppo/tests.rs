@@ -75,7 +75,7 @@ fn solves_a_task_with_a_known_answer() {
     };
     let signs = || Signs { rng: fastrand::Rng::with_seed(0), is_positive: true };
     let envs = (0..4).map(|_| Box::new(signs()) as Box<dyn Env>).collect();
-    let mut ppo = Ppo::new(envs, &config, 1, 2);
+    let mut ppo = Ppo::new(envs, &config, 1, Team::new(2));
     while !ppo.is_done() {
         ppo.update();
     }
@@ -151,7 +151,7 @@ impl Env for Forbidden {
 fn forbidden(config: &Config) -> Ppo {
     let env = || Forbidden { rng: fastrand::Rng::with_seed(0), forbidden: 0, n_steps: 0 };
     let envs = (0..config.n_envs).map(|_| Box::new(env()) as Box<dyn Env>).collect();
-    Ppo::new(envs, config, 3, 2)
+    Ppo::new(envs, config, 3, Team::new(2))
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn masks_of_learning_are_masks_of_acting() {
 fn the_same_seed_replays_exactly() {
     let run = |seed_base| {
         let config = Config { total_timesteps: 6_000, ..Config::default() };
-        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, seed_base, 2);
+        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, seed_base, Team::new(2));
         let mut updates = Vec::new();
         while !ppo.is_done() {
             updates.push(ppo.update());
@@ -217,7 +217,7 @@ fn the_same_seed_replays_exactly() {
 #[test]
 fn episodes_are_counted_and_seeded_in_order() {
     let config = Config { n_envs: 3, n_steps: 100, total_timesteps: 901, ..Config::default() };
-    let mut ppo = Ppo::new(cart_poles(3), &config, 9, 2);
+    let mut ppo = Ppo::new(cart_poles(3), &config, 9, Team::new(2));
     let mut episodes = Vec::new();
     let mut steps = Vec::new();
     while !ppo.is_done() {
@@ -264,7 +264,7 @@ fn play_again(end: &EpisodeEnd) -> (f64, u32) {
 #[test]
 fn an_update_reports_finite_numbers() {
     let config = Config::default();
-    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, 2);
+    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(2));
     let update = ppo.update();
     let names: Vec<&str> = update.scalars.iter().map(|(metric, _)| metric.name()).collect();
     assert_eq!(
@@ -309,7 +309,7 @@ fn evaluate(policy: &Policy, n_episodes: u64) -> f64 {
 #[test]
 fn learns_to_balance_the_pole() {
     let config = Config { total_timesteps: 100_000, ..Config::default() };
-    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, 2);
+    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(2));
     while !ppo.is_done() {
         ppo.update();
     }
@@ -322,7 +322,7 @@ fn put_away_and_back(ppo: &Ppo, config: &Config, envs: Vec<Box<dyn Env>>, n_thre
     let policy = Policy::from_safetensors(&ppo.policy().to_safetensors()).unwrap();
     let state = State::from_bytes(&ppo.state().to_bytes()).unwrap();
     assert_eq!(state, ppo.state());
-    Ppo::restore(envs, config, 5, n_threads, policy, &state).unwrap()
+    Ppo::restore(envs, config, 5, Team::new(n_threads), policy, &state).unwrap()
 }
 
 /// Environments of each kind of actions, with every setting that leaves something behind.
@@ -353,8 +353,8 @@ fn envs(id: &str, n: usize) -> Vec<Box<dyn Env>> {
 fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     for (id, config) in kinds() {
         let make = || envs(id, config.n_envs);
-        let mut whole = Ppo::new(make(), &config, 5, 1);
-        let mut parts = Ppo::new(make(), &config, 5, 2);
+        let mut whole = Ppo::new(make(), &config, 5, Team::new(1));
+        let mut parts = Ppo::new(make(), &config, 5, Team::new(2));
         for update in 0..12 {
             if update == 4 {
                 let old = config.learning_rate.at(whole.done());
@@ -376,7 +376,7 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
 fn the_number_of_threads_changes_nothing() {
     for (id, config) in kinds() {
         let hashes = [1, 2, 4].map(|n_threads| {
-            let mut ppo = Ppo::new(envs(id, config.n_envs), &config, 5, n_threads);
+            let mut ppo = Ppo::new(envs(id, config.n_envs), &config, 5, Team::new(n_threads));
             let updates: Vec<Update> = (0..6).map(|_| ppo.update()).collect();
             (ppo.policy().sha256(), format!("{updates:?}"))
         });
@@ -388,11 +388,11 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn a_state_of_another_training_is_refused() {
     let config = Config { n_envs: 2, n_steps: 20, ..Config::default() };
-    let mut ppo = Ppo::new(cart_poles(2), &config, 5, 1);
+    let mut ppo = Ppo::new(cart_poles(2), &config, 5, Team::new(1));
     ppo.update();
     let state = ppo.state();
     let restore = |envs, config: &Config, seed, policy: &Policy| {
-        let restored = Ppo::restore(envs, config, seed, 1, policy.clone(), &state);
+        let restored = Ppo::restore(envs, config, seed, Team::new(1), policy.clone(), &state);
         restored.map(|_| ()).unwrap_err().to_string()
     };
     let message = restore(cart_poles(2), &config, 6, ppo.policy());
@@ -469,7 +469,7 @@ fn numbers_are_learnt_with_everything_normalised() {
     };
     let aim = || Aim { rng: fastrand::Rng::with_seed(0), shown: 0.0 };
     let envs = (0..8).map(|_| Box::new(aim()) as Box<dyn Env>).collect();
-    let mut ppo = Ppo::new(envs, &config, 1, 2);
+    let mut ppo = Ppo::new(envs, &config, 1, Team::new(2));
     let mut last = None;
     while !ppo.is_done() {
         last = Some(ppo.update());
@@ -488,7 +488,7 @@ fn an_update_ends_when_the_policy_has_moved_far_enough() {
     let config = Config { learning_rate: 1e-2.into(), ..Config::default() };
     let measure = |target_kl| {
         let config = Config { target_kl, ..config.clone() };
-        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, 1);
+        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(1));
         ppo.update();
         ppo.optimizers.actor.n_updates
     };
@@ -526,7 +526,7 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
     let config = Config { n_envs: 2, n_steps: 32, ..Config::default() };
     let breaks = || Breaks(CartPole::new(cart_pole::Config::default()), 0);
     let envs = (0..2).map(|_| Box::new(breaks()) as Box<dyn Env>).collect();
-    let mut ppo = Ppo::new(envs, &config, 1, 2);
+    let mut ppo = Ppo::new(envs, &config, 1, Team::new(2));
     for _ in 0..2 {
         assert!(ppo.update().scalars.iter().all(|(_, value)| value.is_finite()));
         assert_eq!(ppo.fault(), None);
