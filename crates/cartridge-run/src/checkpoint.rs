@@ -6,15 +6,15 @@
 //! | file | holds |
 //! |---|---|
 //! | `weights.safetensors` | the policy |
-//! | `state.safetensors` | the rest of the learner ([`cartridge_learn::ppo::State`]), from which it goes on |
+//! | `state.safetensors` | the rest of the learner ([`State`]), from which it goes on |
 //! | `manifest.json` | [`CheckpointManifest`]: what it is, where the run stood, and size and hash of the others |
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 
+use cartridge_learn::learner::State;
 use cartridge_learn::policy::Policy;
-use cartridge_learn::ppo::{Knob, State};
 use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::{Pruned, RunDir, RunId, StoreError};
 use serde::{Deserialize, Serialize};
@@ -230,14 +230,15 @@ pub struct Whole {
 
 impl Whole {
     /// The settings that may have been tuned, as they were.
-    pub fn settings(&self) -> [(&'static str, Value); 4] {
-        Tunable::ALL.map(|tunable| {
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        let setting = |tunable: Tunable| {
             let value = match tunable {
-                Tunable::Learner(knob) => Value::from(self.state.setting(knob)),
+                Tunable::Learner(knob) => self.state.setting(knob)?,
                 Tunable::EvaluationEvery => Value::from(self.progress.evaluate_every),
             };
-            (tunable.path(), value)
-        })
+            Some((tunable.path(), value))
+        };
+        Tunable::ALL.into_iter().filter_map(setting).collect()
     }
 }
 
@@ -306,13 +307,7 @@ pub fn find(dir: &RunDir, run: &RunId, text: &str) -> Result<String> {
 /// counted from the beginning, and what was best is found anew.
 pub fn plant(dir: &RunDir, config: &RunConfig, whole: Whole) -> Result<()> {
     let Whole { policy, mut state, progress, .. } = whole;
-    for (knob, value) in [
-        (Knob::LearningRate, config.trainer.learning_rate),
-        (Knob::EntCoef, config.trainer.ent_coef),
-        (Knob::ClipRange, config.trainer.clip_range),
-    ] {
-        state.tune(knob, value);
-    }
+    state.adopt(&config.learner());
     let every = config.evaluation.every_steps;
     let next_evaluation = if every == progress.evaluate_every {
         progress.next_evaluation

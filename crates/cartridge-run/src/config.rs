@@ -11,6 +11,7 @@ mod trainer;
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{RegistryError, env_options, make_env, present_id};
+use cartridge_learn::learner::Config as LearnerConfig;
 use cartridge_learn::{dqn, ppo};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};

@@ -443,6 +443,17 @@ pub(crate) fn body_of(actions: Actions) -> EpisodeBody {
     }
 }
 
+/// Actions that the store keeps; nothing where it keeps the steps of a foreign trainer.
+pub(crate) fn actions_of(body: EpisodeBody) -> Option<Actions> {
+    match body {
+        EpisodeBody::Discrete(actions) => Some(Actions::Discrete(actions)),
+        EpisodeBody::Continuous { width, actions } => {
+            Some(Actions::Continuous { width, numbers: actions })
+        }
+        EpisodeBody::Steps(_) => None,
+    }
+}
+
 /// Heads from a person's session; the steps of the run are those of all its episodes.
 fn human_heads(record: &Record, manifest: &Manifest) -> Vec<EpisodeHead> {
     let mut step = 0;

@@ -1,11 +1,10 @@
 //! One episode as pictures: what the idle environment looks like, or what a checkpoint does now.
 
 use cartridge_games::env::{AnyAction, EnvSpec};
-use cartridge_games::game::Action;
 use cartridge_games::registry::make_env;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
-use cartridge_learn::policy::Policy;
+use cartridge_learn::policy::{Choices, Policy, clip};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
@@ -70,9 +69,13 @@ pub fn preview(
         env.legal_actions(&mut mask);
         let action = match policy {
             Some(policy) => {
-                let mut chosen = [Action(0)];
-                policy.greedy_legal(&observation, &mask, 1, &mut chosen);
-                AnyAction::Discrete(chosen[0])
+                match policy.choose(&observation, &mask, 1) {
+                    Choices::Discrete(chosen) => AnyAction::Discrete(chosen[0]),
+                    Choices::Continuous { mut numbers, .. } => {
+                        clip(&spec.actions, &mut numbers);
+                        AnyAction::Continuous(numbers)
+                    }
+                }
             }
             None => spec.actions.sample(&mask, &mut rng),
         };

@@ -308,7 +308,7 @@ pub fn fork(
     }
     let config = draft.finish()?;
     let step = whole.state.step();
-    if step >= config.trainer.total_timesteps {
+    if step >= config.trainer.total_timesteps() {
         return Err(RunError::NothingLeft { run: parent.id.clone(), name, step });
     }
     let origin = Parent { run: parent.id.clone(), checkpoint: name, step };

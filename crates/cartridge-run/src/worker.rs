@@ -5,6 +5,7 @@
 //! standard input closes, the supervisor is gone: the worker saves what it has and ends.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs;
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
@@ -12,11 +13,15 @@ use std::time::{Duration, Instant};
 
 use cartridge_games::Env;
 use cartridge_games::registry::make_env;
+use cartridge_learn::dqn::RecordedEpisode;
+use cartridge_learn::learner::{Learner, State};
 use cartridge_learn::metric::Metric;
-use cartridge_learn::ppo::{EpisodeEnd, Ppo, Update};
+use cartridge_learn::report::{EpisodeEnd, Update};
+use cartridge_learn::team::Team;
+use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeWriter, Episodes, Event,
+    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeReader, EpisodeWriter, Episodes, Event,
     EventLine, MetricLine, RunDir, RunId, StoreError,
 };
 
@@ -24,7 +29,7 @@ use crate::audit::Marks;
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
-use crate::episode::body_of;
+use crate::episode::{actions_of, body_of};
 use crate::error::{Result, RunError};
 use crate::evaluation::{evaluate, metric_values};
 use crate::steer;
@@ -35,6 +40,9 @@ const GROUP_COMMIT: Duration = Duration::from_millis(1000);
 
 /// The log gets a line this often.
 const LOG_EVERY: Duration = Duration::from_secs(1);
+
+/// Where a gradient step is kept that could not be made.
+const FAULT: &str = "fault";
 
 /// How far below other programs the training stands, so that the machine stays usable.
 const NICENESS: i32 = 5;
@@ -49,7 +57,9 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let journal = Journal::open(&dir, attempt, config.retention.shard_target_mb)?;
     let control = listen();
 
-    let ppo = Ppo::new(make_envs(&config)?, &config.ppo(), config.seeds.seed_base);
+    let team = Team::new(config.n_threads());
+    let learner =
+        Learner::new(make_envs(&config)?, &config.learner(), config.seeds.seed_base, team);
     let schedule = Schedule::new(&config);
     let mut worker = Worker {
         data: data.clone(),
@@ -58,7 +68,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         config,
         journal,
         control,
-        ppo,
+        learner,
         schedule,
         best: None,
         marks: Marks::default(),
@@ -70,10 +80,43 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         env_id: worker.config.env_id.clone(),
         n_envs: worker.config.simulation.n_envs,
     })?;
-    let total_timesteps = worker.config.trainer.total_timesteps;
+    let total_timesteps = worker.config.trainer.total_timesteps();
     worker.journal.event(Event::TrainingStarted { total_timesteps })?;
     worker.train(is_restored)
 }
+
+/// The episodes up to a state that ended after step `first`, in the order in which they ended. A
+/// fork has those before it in the run that it comes from.
+fn recorded(data: &DataDir, id: &RunId, state: &State, first: u64) -> Result<Vec<RecordedEpisode>> {
+    let mut readers = Vec::new();
+    let mut next = Some(id.clone());
+    while let Some(id) = next.take().filter(|_| readers.len() < MOST_ANCESTORS) {
+        let dir = data.run(&id);
+        // What is left of a lineage may still have all that is needed.
+        let Ok(manifest) = dir.manifest() else { break };
+        readers.push(EpisodeReader::open(&dir)?);
+        next = manifest.parent.map(|parent| parent.run);
+    }
+    let mut episodes = Vec::new();
+    for n in (1..=state.n_episodes()).rev() {
+        let mut found = None;
+        for reader in &mut readers {
+            if let Some(head) = reader.head(n)? {
+                found = Some((head, reader));
+                break;
+            }
+        }
+        let Some((head, reader)) = found.filter(|(head, _)| head.step > first) else { break };
+        let actions = reader.body(n)?.and_then(actions_of);
+        let (Some(seed), Some(actions)) = (head.seed, actions) else { break };
+        episodes.push(RecordedEpisode { lane: head.lane, seed, actions, end_step: head.step });
+    }
+    episodes.reverse();
+    Ok(episodes)
+}
+
+/// Forks of forks that are looked through for episodes.
+const MOST_ANCESTORS: usize = 100;
 
 fn make_envs(config: &RunConfig) -> Result<Vec<Box<dyn Env>>> {
     let make = |_| make_env(&config.env_id, &config.env);
@@ -88,7 +131,7 @@ struct Worker {
     config: RunConfig,
     journal: Journal,
     control: Receiver<ControlLine>,
-    ppo: Ppo,
+    learner: Learner,
     schedule: Schedule,
     /// The best mean of an evaluation, and its step.
     best: Option<(f64, u64)>,
@@ -125,15 +168,24 @@ impl Worker {
         let is_restored = whole.is_some();
         self.tunes = self.tunes_since(step)?;
         if let Some(Whole { name, policy, state, progress }) = whole {
-            let envs = make_envs(&self.config)?;
-            let seed = self.config.seeds.seed_base;
-            self.ppo =
-                Ppo::restore(envs, &self.config.ppo(), seed, policy, &state).map_err(|error| {
-                    StoreError::Damaged {
-                        path: self.dir.checkpoints_path().join(&name),
-                        detail: error.to_string(),
-                    }
-                })?;
+            let config = self.config.learner();
+            let episodes = match state.first_step_needed(&config) {
+                Some(first) => recorded(&self.data, &self.id, &state, first)?,
+                None => Vec::new(),
+            };
+            self.learner = Learner::restore(
+                make_envs(&self.config)?,
+                &config,
+                self.config.seeds.seed_base,
+                Team::new(self.config.n_threads()),
+                policy,
+                &state,
+                episodes.into_iter(),
+            )
+            .map_err(|error| StoreError::Damaged {
+                path: self.dir.checkpoints_path().join(&name),
+                detail: error.to_string(),
+            })?;
             self.schedule.next_checkpoint = progress.next_checkpoint;
             self.schedule.evaluate_every = progress.evaluate_every;
             self.schedule.next_evaluation = progress.next_evaluation;
@@ -180,11 +232,11 @@ impl Worker {
             }
             is_updated = false;
             self.save_and_measure()?;
-            if self.ppo.is_done() {
+            if self.learner.is_done() {
                 break DoneReason::Completed;
             }
             while let Some((_, tunable, value)) =
-                self.tunes.pop_front_if(|(step, ..)| *step <= self.ppo.step())
+                self.tunes.pop_front_if(|(step, ..)| *step <= self.learner.step())
             {
                 self.apply(tunable, value);
             }
@@ -195,8 +247,8 @@ impl Worker {
         let checkpoint = self.save()?;
         self.journal.event(Event::Done {
             reason,
-            step: self.ppo.step(),
-            weights_sha256: self.ppo.policy().sha256(),
+            step: self.learner.step(),
+            weights_sha256: self.learner.policy().sha256(),
             checkpoint,
         })?;
         Ok(true)
@@ -205,8 +257,8 @@ impl Worker {
     /// Makes one update and records it. Returns whether its figures make sense.
     fn learn(&mut self) -> Result<bool> {
         let started = Instant::now();
-        let step_before = self.ppo.step();
-        let mut update = self.ppo.update();
+        let step_before = self.learner.step();
+        let mut update = self.learner.update(&mut |_| {});
         let seconds = started.elapsed().as_secs_f64();
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
         self.journal.episodes(&mut update.episodes)?;
@@ -222,6 +274,16 @@ impl Worker {
                 metric.name(),
                 update.step
             );
+            let message = match self.learner.fault() {
+                Some(fault) => {
+                    let folder = self.dir.path().join(FAULT);
+                    fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+                    write_beside(&folder.join("batch.safetensors"), &fault.to_bytes())?;
+                    write_beside(&folder.join("weights.safetensors"), &fault.weights)?;
+                    format!("{message}; the minibatch and the weights are in {FAULT}/")
+                }
+                None => message,
+            };
             self.journal.event(Event::Error { message })?;
             return Ok(false);
         }
@@ -230,8 +292,8 @@ impl Worker {
 
     /// Saves and measures the policy where that is due.
     fn save_and_measure(&mut self) -> Result<()> {
-        let step = self.ppo.step();
-        let done = self.ppo.is_done();
+        let step = self.learner.step();
+        let done = self.learner.is_done();
         if self.schedule.checkpoint_is_due(step) || done {
             self.save()?;
         }
@@ -242,7 +304,7 @@ impl Worker {
         let episodes = if done { plan.final_episodes } else { plan.episodes };
         self.journal.event(Event::EvaluationStarted { step, episodes })?;
         let outcome = evaluate(
-            self.ppo.policy(),
+            &self.learner.policy(),
             &self.config.env_id,
             &self.config.env,
             episodes,
@@ -277,7 +339,7 @@ impl Worker {
                 Err(TryRecvError::Empty) => return Ok(None),
                 Err(TryRecvError::Disconnected) => return Ok(Some(DoneReason::Orphaned)),
             };
-            let step = self.ppo.step();
+            let step = self.learner.step();
             match &command {
                 Command::Pause if !is_paused => {
                     is_paused = true;
@@ -311,7 +373,7 @@ impl Worker {
             }
         };
         self.save()?;
-        let step = self.ppo.step();
+        let step = self.learner.step();
         let old = self.apply(tunable, value);
         let path = tunable.path().to_owned();
         self.journal.event(Event::TuneApplied { path, old, new: value, by, step })
@@ -319,16 +381,16 @@ impl Worker {
 
     fn apply(&mut self, tunable: Tunable, value: f64) -> f64 {
         match tunable {
-            Tunable::Learner(knob) => self.ppo.tune(knob, value),
+            Tunable::Learner(knob) => self.learner.tune(knob, value).unwrap_or(f64::NAN),
             Tunable::EvaluationEvery => {
-                self.schedule.evaluate_anew(self.ppo.step(), value as u64) as f64
+                self.schedule.evaluate_anew(self.learner.step(), value as u64) as f64
             }
         }
     }
 
     /// Saves a checkpoint unless this step has one, and returns its name.
     fn save(&mut self) -> Result<String> {
-        let step = self.ppo.step();
+        let step = self.learner.step();
         if let Some((saved, name)) = &self.journal.last_checkpoint
             && *saved == step
         {
@@ -336,7 +398,7 @@ impl Worker {
         }
         // The rows that the checkpoint counts come first.
         self.journal.sync()?;
-        let state = self.ppo.state();
+        let state = self.learner.state();
         let progress = Progress {
             row: self.journal.n_rows,
             episode: state.n_episodes(),
@@ -345,15 +407,15 @@ impl Worker {
             next_evaluation: self.schedule.next_evaluation,
             best: self.best,
         };
-        let policy = self.ppo.policy();
-        let name = checkpoint::save(&self.dir, &self.config.env_id, policy, &state, progress)?;
+        let policy = self.learner.policy();
+        let name = checkpoint::save(&self.dir, &self.config.env_id, &policy, &state, progress)?;
         self.marks.advance(&self.data)?;
         let pinned = self.marks.pinned_checkpoints.get(&self.id).cloned().unwrap_or_default();
         for pruned in checkpoint::prune(&self.dir, &self.config.retention, &pinned)? {
             self.journal.event(Event::ArtifactPruned(pruned))?;
         }
         self.journal.last_checkpoint = Some((step, name.clone()));
-        let weights_sha256 = self.ppo.policy().sha256();
+        let weights_sha256 = policy.sha256();
         let saved = Event::CheckpointSaved { step, name: name.clone(), weights_sha256 };
         self.journal.event(saved)?;
         Ok(name)

@@ -723,6 +723,7 @@ fn at_field(error: ApiError) -> ApiError {
     let ApiError::Run(RunError::Config(config)) = &error else { return error };
     let pointer = match config {
         ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
+        ConfigError::UnknownPreset { .. } => "/preset",
         ConfigError::Registry(_) => "/env_id",
         ConfigError::BadValue { key, .. }
         | ConfigError::NotTunable { key, .. }

@@ -36,12 +36,18 @@ pub(crate) struct Args {
     /// The algorithm
     #[arg(long, default_value = "ppo")]
     algo: String,
+    /// Settings that go well together: fast, stable, high_score, zoo (RL-Zoo's) or speed (ours)
+    #[arg(long, value_name = "P")]
+    preset: Option<String>,
     /// Environment steps to train for (trainer.total_timesteps)
     #[arg(long, value_name = "N")]
     steps: Option<String>,
     /// The number that decides the whole run (seeds.seed_base)
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+    /// Threads that learn (resources.threads); 0 for as many as there are cores, up to 4
+    #[arg(long, value_name = "T")]
+    threads: Option<u32>,
     /// Any other setting by its full path, such as trainer.learning_rate=3e-4; a bare key is an
     /// option of the environment; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -95,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     note(&format!("{}: {}", manifest.id, manifest.name));
-    let watcher = Watcher::new(args.json, Some(config.trainer.total_timesteps), dir);
+    let watcher = Watcher::new(args.json, Some(config.trainer.total_timesteps()), dir);
     follow(&data, &launcher, &manifest, watcher, &interrupts)
 }
 
@@ -178,6 +184,12 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
     let mut draft = Draft::new(&args.env, &args.algo)?;
+    if let Some(preset) = &args.preset {
+        draft.apply(preset)?;
+    }
+    if let Some(threads) = args.threads {
+        draft.set("resources.threads", threads.into())?;
+    }
     for assignment in &args.set {
         draft.set_text(assignment)?;
     }
