@@ -155,6 +155,41 @@ fn the_gradient_equals_finite_differences() {
 }
 
 #[test]
+fn shards_make_up_the_minibatch() {
+    // Three whole ones and a part of one; weights differ, and errors are noted.
+    let config =
+        Config { batch_size: 100, prioritized_replay: true, learning_starts: 1_000_000, ..small() };
+    let mut dqn = Dqn::new(make("CartPole-v1", 1), &config, 3, Team::new(2));
+    dqn.update();
+    for transition in dqn.replay.transitions() {
+        let priority = 0.5 + (transition % 7) as f32;
+        let slot = dqn.replay.slot(transition);
+        dqn.priorities.as_mut().unwrap().set(slot, priority);
+    }
+    let before = dqn.network.clone();
+    let mut tally = Tally::default();
+    dqn.learn(&mut tally);
+    let Dqn { config, replay, target, learner, priorities, .. } = &dqn;
+    let lesson = Lesson { config, replay, network: &before, target, n_samples: 100 };
+    let mut whole = Shard { gradient: vec![0.0; before.parameters().len()], ..Shard::default() };
+    whole.learn(&lesson, &learner.drawn, &learner.weights);
+    for (x, y) in learner.gradient.iter().zip(&whole.gradient) {
+        assert!((x - y).abs() < 1e-6, "{x}, {y}");
+    }
+    assert!((tally.loss - whole.loss / 100.0).abs() < 1e-9);
+    assert!((tally.values - whole.values / 100.0).abs() < 1e-9);
+    assert!(whole.errors.iter().all(|&error| error != 0.0));
+    // The last of equals counts.
+    for (index, &transition) in learner.drawn.iter().enumerate() {
+        if !learner.drawn[index + 1..].contains(&transition) {
+            let found = priorities.as_ref().unwrap().get(replay.slot(transition));
+            let expected = priorities::priority(whole.errors[index], 0.6, 1e-6);
+            assert!((found - expected).abs() < 1e-5, "{found}, {expected}");
+        }
+    }
+}
+
+#[test]
 fn unknown_settings_are_refused() {
     let config: Config = serde_json::from_str(r#"{"learning_rate": "lin_0.001"}"#).unwrap();
     let expected = Config { learning_rate: Schedule::Linear(0.001), ..Config::default() };
@@ -467,6 +502,21 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     check_interrupted(|| make("LunarLander-v3", 3), &short, 4);
     let masked = Config { prioritized_replay: true, double_q: true, ..plain };
     check_interrupted(|| make("AsteroidProspector-v0", 3), &masked, 3);
+}
+
+#[test]
+fn the_greatest_priority_outlives_its_transition() {
+    let config = Config { prioritized_replay: true, ..small() };
+    let mut dqn = Dqn::new(make("CartPole-v1", 1), &config, 5, Team::new(1));
+    let episodes: Vec<RecordedEpisode> = dqn.update().episodes.iter().map(record).collect();
+    let tree = dqn.priorities.as_mut().unwrap();
+    tree.set(3, 50.0);
+    dqn.replay.transitions().for_each(|at| tree.set(dqn.replay.slot(at), 0.25));
+    let (envs, network, state) = (make("CartPole-v1", 1), dqn.network.clone(), dqn.state());
+    let episodes = episodes.into_iter();
+    let restored = Dqn::restore(envs, &config, 5, Team::new(1), network, &state, episodes).unwrap();
+    assert_eq!(restored.priorities, dqn.priorities);
+    assert_eq!(restored.priorities.unwrap().greatest(), 50.0);
 }
 
 #[test]
