@@ -10,7 +10,7 @@ mod together;
 use std::fmt::Debug;
 
 use self::together::Together;
-use crate::env::{Env, EnvAction, EnvSpec, Island, Mechanism};
+use crate::env::{Actions, Env, EnvAction, EnvSpec, Island, Mechanism};
 use crate::game::Action;
 use crate::seeds::{Stream, episode_seed};
 
@@ -32,6 +32,8 @@ struct Lane {
     number: u32,
     n_resets: u64,
     seed: u64,
+    /// The seed of the episode that ended last.
+    last_seed: u64,
     /// The last observation of the episode that ended last.
     last_observation: Box<[f32]>,
     /// What was legal there.
@@ -96,6 +98,7 @@ impl EnvBatch {
             number: number as u32,
             n_resets: 0,
             seed: 0,
+            last_seed: 0,
             last_observation: vec![0.0; spec.observation].into(),
             last_mask: vec![true; spec.actions.size()].into(),
         };
@@ -237,9 +240,44 @@ impl EnvBatch {
         self.lanes[lane].seed
     }
 
+    /// The seed of the episode that ended last in a lane of this batch.
+    pub fn last_seed(&self, lane: usize) -> u64 {
+        self.lanes[lane].last_seed
+    }
+
     /// How many episodes a lane of this batch has begun.
     pub fn n_resets(&self, lane: usize) -> u64 {
         self.lanes[lane].n_resets
+    }
+
+    /// Puts a lane of this batch into its episode number `n_resets`, after these actions, and
+    /// returns the rewards that they earned. Nothing where they cannot be taken, or the episode
+    /// ends with one of them.
+    pub fn resume(
+        &mut self,
+        lane: usize,
+        n_resets: u64,
+        actions: &Actions,
+        observation: &mut [f32],
+        mask: &mut [bool],
+    ) -> Option<f64> {
+        let (seed_base, stream, space) = (self.seed_base, self.stream, &self.spec.actions);
+        let lane = &mut self.lanes[lane];
+        lane.n_resets = n_resets;
+        lane.reset(seed_base, stream, observation);
+        let mut reward = 0.0;
+        for action in actions.iter() {
+            if !space.contains(action) {
+                return None;
+            }
+            let step = lane.env.step(action, observation);
+            if step.is_end() {
+                return None;
+            }
+            reward += step.reward;
+        }
+        lane.env.legal_actions(mask);
+        Some(reward)
     }
 
     fn check(&self, out: &Buffers<'_>) {
@@ -262,6 +300,7 @@ impl Lane {
     }
 
     fn reset(&mut self, seed_base: u64, stream: Stream, observation: &mut [f32]) {
+        self.last_seed = self.seed;
         self.seed = episode_seed(seed_base, stream, self.number, self.n_resets);
         self.n_resets += 1;
         self.env.reset(Some(self.seed), observation);

@@ -43,9 +43,8 @@ use self::replay::{End, Replay, Samples, Shape};
 use crate::adam::{self, Adam};
 use crate::metric::Metric;
 use crate::network::{Activation, Mlp, Workspace};
-use crate::policy::first_greatest;
-use crate::ppo::{EpisodeEnd, Update};
-use crate::recent::Recent;
+use crate::policy::{Policy, first_greatest};
+use crate::report::{EpisodeEnd, Phase, Recent, Update};
 use crate::schedule::Schedule;
 use crate::team::Team;
 
@@ -365,14 +364,22 @@ impl Dqn {
         &self.network
     }
 
+    /// The policy as it is now.
+    pub fn policy(&self) -> Policy {
+        Policy::action_values(self.network.clone())
+    }
+
     /// Environment steps so far, over all environments.
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// Changes the learning rate from the next update on and returns what it was.
-    pub fn tune_learning_rate(&mut self, learning_rate: Schedule) -> Schedule {
-        std::mem::replace(&mut self.config.learning_rate, learning_rate)
+    /// Changes the learning rate from the next update on and returns what it was. One that was
+    /// falling stays where it is put.
+    pub fn tune_learning_rate(&mut self, value: f64) -> f64 {
+        let old = self.learning_rate();
+        self.config.learning_rate = value.into();
+        old
     }
 
     /// Whether the run has made all its steps.
@@ -382,16 +389,21 @@ impl Dqn {
 
     /// Plays about [`Config::steps_per_update`] steps, learns in between, and reports.
     pub fn update(&mut self) -> Update {
+        self.update_in_phases(&mut |_| {})
+    }
+
+    /// [`Self::update`], saying of each phase when it begins.
+    pub fn update_in_phases(&mut self, begin: &mut dyn FnMut(Phase)) -> Update {
         let mut episodes = Vec::new();
         let mut tally = Tally::default();
         for _ in 0..self.config.n_rounds() {
-            // Act.
+            begin(Phase::Act);
             for _ in 0..self.config.train_freq {
                 self.act();
                 self.advance(&mut episodes);
             }
 
-            // Learn.
+            begin(Phase::Learn);
             if self.step > self.config.learning_starts {
                 for _ in 0..self.config.n_gradient_steps() {
                     self.learn(&mut tally);
@@ -403,7 +415,7 @@ impl Dqn {
         }
 
         // Report.
-        self.recent.add(&episodes);
+        self.recent.extend(&episodes);
         let mut scalars = self.recent.scalars();
         scalars.push((Metric::ExplorationRate, self.config.exploration(self.step)));
         scalars.push((Metric::LearningRate, self.learning_rate()));

@@ -135,6 +135,10 @@ kernels! {
     /// Writes the sum of each column of `matrix` into `out`.
     fn sum_rows(matrix: Matrix<'_>, out: &mut [f32]) = sum_rows_body;
 
+    /// Replaces every number by its exponential, to within 1e-6; below -87 there is nothing left.
+    /// None may be above 88.
+    fn exp(values: &mut [f32]) = exp_body;
+
     /// Adds the squares of `values` to `sum`.
     fn add_squares(values: &[f32], sum: &mut f32) = add_squares_body;
 
@@ -242,35 +246,77 @@ fn sum_rows_body<T: Target>(matrix: Matrix<'_>, out: &mut [f32]) {
     }
 }
 
-/// The hyperbolic tangent, to within 1e-6. With `m = exp(-2|x|) - 1`, it is `-m / (2 + m)` with
-/// the sign of `x`; accurate near zero because `m` is never formed by subtracting neighbours of
-/// one.
+/// Powers of e in two parts, `power` and `minus_one`, so that `exp(x) = power * (1 + minus_one)`,
+/// and `minus_one` was not formed by subtracting neighbours of one. `x` is from -87 to 88.
 ///
 /// # Safety
 ///
 /// The processor has the vector's instructions.
 #[inline(always)]
-unsafe fn tanh_of<V: Vector>(x: V) -> V {
+unsafe fn exp_parts<V: Vector>(x: V) -> (V, V) {
     // Adding this rounds to a whole number and leaves it in the low bits.
     const ROUND: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     // SAFETY: promised by the caller.
     unsafe {
-        let size = x.negative_size();
-        let y = size.add(size).at_least(-40.0);
-        let shifted = y.multiply_add(V::splat(std::f32::consts::LOG2_E), V::splat(ROUND));
+        let shifted = x.multiply_add(V::splat(std::f32::consts::LOG2_E), V::splat(ROUND));
         let whole = shifted.add(V::splat(-ROUND));
-        let part = whole.multiply_add(V::splat(-LN_2_HIGH), y);
+        let part = whole.multiply_add(V::splat(-LN_2_HIGH), x);
         let part = whole.multiply_add(V::splat(-LN_2_LOW), part);
         // exp(part) - 1 by Taylor's series; |part| <= ln(2) / 2 leaves an error below 2e-8.
         let mut sum = V::splat(1.0 / 5040.0);
         for factor in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {
             sum = sum.multiply_add(part, V::splat(factor));
         }
-        let power = shifted.power_of_two();
-        let minus_one = power.multiply_add(sum.multiply(part), power.add(V::splat(-1.0)));
-        minus_one.divide(minus_one.add(V::splat(2.0))).with_sign(x)
+        (shifted.power_of_two(), sum.multiply(part))
+    }
+}
+
+/// The hyperbolic tangent, to within 1e-6: with `m = exp(-2|x|) - 1`, it is `-m / (2 + m)` with
+/// the sign of `x`.
+///
+/// # Safety
+///
+/// As for [`exp_parts`].
+#[inline(always)]
+unsafe fn tanh_of<V: Vector>(x: V) -> V {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let size = x.negative_size();
+        let (power, minus_one) = exp_parts(size.add(size).at_least(-40.0));
+        let m = power.multiply_add(minus_one, power.add(V::splat(-1.0)));
+        m.divide(m.add(V::splat(2.0))).with_sign(x)
+    }
+}
+
+#[inline(always)]
+fn exp_body<T: Target>(values: &mut [f32]) {
+    let lanes = T::Vector::LANES;
+    let whole = values.len() / lanes * lanes;
+    // SAFETY: within the slice, on the instruction set of the target.
+    unsafe {
+        for at in (0..whole).step_by(lanes) {
+            let place = values.as_mut_ptr().add(at);
+            exp_of(T::Vector::load(place)).store(place);
+        }
+        let place = values.as_mut_ptr().add(whole);
+        let rest = values.len() - whole;
+        exp_of(T::Vector::load_first(place, rest)).store_first(place, rest);
+    }
+}
+
+/// # Safety
+///
+/// As for [`exp_parts`].
+#[inline(always)]
+unsafe fn exp_of<V: Vector>(x: V) -> V {
+    const LEAST: f32 = -87.0;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let (power, minus_one) = exp_parts(x.at_least(LEAST));
+        let exp = power.multiply_add(minus_one, power);
+        exp.where_not_below(x, LEAST)
     }
 }
 

@@ -3,8 +3,10 @@
 //! # Layout
 //!
 //! * [`ppo`]: proximal policy optimisation, and [`dqn`]: deep Q-learning; one file per algorithm,
-//!   to be held against its paper.
-//! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]).
+//!   to be held against its paper. [`learner`] is either.
+//! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]), and [`normalizer`], a
+//!   part of it.
+//! * [`report`]: what a learner says of an update.
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
 //! * [`schedule`]: settings that fall while a training goes on.
@@ -17,13 +19,17 @@
 pub mod adam;
 pub mod dqn;
 mod kernels;
+pub mod learner;
 pub mod metric;
 pub mod network;
+mod noise;
+pub mod normalizer;
 pub mod policy;
 pub mod ppo;
-mod recent;
+pub mod report;
 pub mod schedule;
 pub mod team;
 
+pub use crate::learner::Learner;
 pub use crate::metric::Metric;
 pub use crate::policy::{Policy, PolicyError};

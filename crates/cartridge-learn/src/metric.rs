@@ -29,6 +29,10 @@ pub enum Metric {
     ClipFraction,
     /// Share of the variance of the returns that the value function explains.
     ExplainedVariance,
+    /// How far the ratio may move before its gradient is cut.
+    ClipRange,
+    /// Mean deviation of the numbers of an action.
+    ActionDeviation,
     /// Norm of the gradient before clipping, mean over the update.
     GradientNorm,
     /// What the actions that were learnt from are worth, mean over the update.
@@ -55,6 +59,8 @@ impl Metric {
         Self::Entropy,
         Self::ApproxKl,
         Self::ClipFraction,
+        Self::ClipRange,
+        Self::ActionDeviation,
         Self::ExplainedVariance,
         Self::GradientNorm,
         Self::ActionValue,
@@ -77,6 +83,8 @@ impl Metric {
             Self::Entropy => "train/entropy",
             Self::ApproxKl => "train/approx_kl",
             Self::ClipFraction => "train/clip_fraction",
+            Self::ClipRange => "train/clip_range",
+            Self::ActionDeviation => "train/std",
             Self::ExplainedVariance => "train/explained_variance",
             Self::GradientNorm => "train/grad_norm",
             Self::ActionValue => "train/q_values",
@@ -100,6 +108,8 @@ impl Metric {
             Self::Entropy => "Entropy",
             Self::ApproxKl => "Approximate KL",
             Self::ClipFraction => "Clip fraction",
+            Self::ClipRange => "Clip range",
+            Self::ActionDeviation => "Action deviation",
             Self::ExplainedVariance => "Explained variance",
             Self::GradientNorm => "Gradient norm",
             Self::ActionValue => "Action value",

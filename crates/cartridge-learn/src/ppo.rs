@@ -20,6 +20,10 @@
 //! `next_value` is 0 where the task *terminated*; where the episode was only *truncated* it is the
 //! value of the last observation.
 //!
+//! Where actions are numbers, each is normally distributed, with a mean that the actor puts out and
+//! a deviation that is learnt but does not depend on what is seen. They are held within the bounds
+//! of their space when they are taken, and judged as they were drawn.
+//!
 //! Where actions are not always legal, the logits of those that are not are minus infinity, in
 //! acting and in learning alike (Huang and Ontañón 2022, "A closer look at invalid action
 //! masking"): they are never drawn, weigh nothing in the entropy, and get no gradient.
@@ -27,29 +31,52 @@
 //! Names and defaults are those of Stable-Baselines3, and so are the details: advantages are
 //! normalised per minibatch, gradients of actor and critic are clipped by their common norm, Adam
 //! has an epsilon of 1e-5, and `train/approx_kl` is the mean over the last epoch. Deviations:
-//! `train/loss` is the mean over the update instead of its last minibatch, and the defaults of
-//! `n_envs` and `n_steps` are 8 and 256 instead of 1 and 2048 (as many steps per update).
+//! `train/loss` is the mean over the update instead of its last minibatch; the defaults of
+//! `n_envs` and `n_steps` are 8 and 256 instead of 1 and 2048 (as many steps per update); and what
+//! normalises observations and rewards is renewed once per update.
+//!
+//! # Threads
+//!
+//! Lanes are played in as many groups as there are threads ([`rollout`]). A minibatch is learnt
+//! from in shards of [`SHARD`] samples, actor and critic apart; each leaves its gradient in a
+//! place of its own, and these are added up in order. So the weights do not depend on the number
+//! of threads.
 
+mod fault;
+mod loss;
+mod rollout;
 mod state;
 
-use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cartridge_games::{Action, Actions, Env, Stream, episode_seed};
+use cartridge_games::Env;
 use serde::{Deserialize, Serialize};
 
+use self::loss::{
+    explained_variance, gaussian_entropy, gaussian_log_prob, log_prob_scale, logit_gradient,
+    mean_gradient, shift_and_scale, surrogate, value_error,
+};
+use self::rollout::{Group, Norms, Rollout};
 use crate::adam::{self, Adam};
 use crate::metric::Metric;
-use crate::network::Workspace;
-use crate::policy::{Policy, forbid, log_softmax};
+use crate::network::{Activation, Workspace};
+use crate::noise::Noise;
+use crate::normalizer::Statistics;
+use crate::policy::{Head, NET_ARCH, Policy, RowScale, forbid, softmax_rows};
+use crate::report::{Phase, Recent};
+use crate::schedule::Schedule;
+use crate::team::Team;
 
+pub use self::fault::Fault;
 pub use self::state::{State, StateError};
+pub use crate::report::{EpisodeEnd, Knob, Update};
 
 /// Settings of one training run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Step size of the optimiser, in `(0, 1]`.
-    pub learning_rate: f64,
+    pub learning_rate: Schedule,
     /// Steps that each environment makes per update, at least 1.
     pub n_steps: usize,
     /// Environments that are stepped together, at least 1.
@@ -63,15 +90,29 @@ pub struct Config {
     /// Share of the advantage that comes from later steps, in `[0, 1]`.
     pub gae_lambda: f64,
     /// How far the ratio may move from one before its gradient is cut, above 0.
-    pub clip_range: f64,
+    pub clip_range: Schedule,
+    /// How far a value may move from what it was before its gradient is cut, above 0.
+    pub clip_range_vf: Option<f64>,
     /// Weight of the entropy in the loss, at least 0.
     pub ent_coef: f64,
     /// Weight of the value loss, at least 0.
     pub vf_coef: f64,
     /// Greatest norm of a gradient, above 0.
     pub max_grad_norm: f64,
+    /// An update ends early when the policy has moved one and a half times as far, above 0.
+    pub target_kl: Option<f64>,
     /// Whether advantages have mean 0 and deviation 1 within each minibatch.
     pub normalize_advantage: bool,
+    /// Whether observations have mean 0 and deviation 1 over all that was seen.
+    pub normalize_observation: bool,
+    /// Whether rewards are divided by the deviation of discounted returns.
+    pub normalize_reward: bool,
+    /// Units of the hidden layers of actor and critic.
+    pub net_arch: Vec<usize>,
+    /// What follows a hidden layer.
+    pub activation: Activation,
+    /// The logarithm of the deviation of numbers at the beginning.
+    pub log_std_init: f64,
     /// Environment steps to train for, over all environments; whole updates, so it may be passed.
     pub total_timesteps: u64,
 }
@@ -79,18 +120,25 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            learning_rate: 3e-4,
+            learning_rate: 3e-4.into(),
             n_steps: 256,
             n_envs: 8,
             batch_size: 64,
             n_epochs: 10,
             gamma: 0.99,
             gae_lambda: 0.95,
-            clip_range: 0.2,
+            clip_range: 0.2.into(),
+            clip_range_vf: None,
             ent_coef: 0.0,
             vf_coef: 0.5,
             max_grad_norm: 0.5,
+            target_kl: None,
             normalize_advantage: true,
+            normalize_observation: false,
+            normalize_reward: false,
+            net_arch: NET_ARCH.to_vec(),
+            activation: Activation::Tanh,
+            log_std_init: 0.0,
             total_timesteps: 1_000_000,
         }
     }
@@ -103,178 +151,118 @@ impl Config {
     }
 }
 
-/// A setting that may change between two updates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Knob {
-    /// [`Config::learning_rate`].
-    LearningRate,
-    /// [`Config::ent_coef`].
-    EntCoef,
-    /// [`Config::clip_range`].
-    ClipRange,
-}
-
-/// What one update reports.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Update {
-    /// Environment steps since the run began.
-    pub step: u64,
-    /// What was measured; `time/fps` is for the caller, who has a clock.
-    pub scalars: Vec<(Metric, f64)>,
-    /// What the environment measures itself, by name: the mean over the same episodes as
-    /// [`Metric::EpisodeReward`], one value per episode.
-    pub episode_metrics: Vec<(&'static str, f64)>,
-    /// The episodes that ended, in order of (step, lane).
-    pub episodes: Vec<EpisodeEnd>,
-}
-
-/// The end of a training episode.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EpisodeEnd {
-    /// Number of the episode in the run, counted from 1 in order of (step, lane).
-    pub episode: u64,
-    /// The environment that played it.
-    pub lane: u32,
-    /// The seed it was reset with.
-    pub seed: u64,
-    /// Environment steps since the run began, over all lanes.
-    pub step: u64,
-    /// Sum of its rewards.
-    pub reward: f64,
-    /// Number of its steps.
-    pub length: u32,
-    /// Whether the task ended.
-    pub terminated: bool,
-    /// Whether its time ended; both may hold at once.
-    pub truncated: bool,
-    /// What was done in it, step by step: with the seed, all that it takes to see it again.
-    pub actions: Actions,
-    /// What the environment measured in it, by name.
-    pub metrics: Vec<(&'static str, f64)>,
-}
-
 /// A training run in progress.
 #[derive(Debug)]
 pub struct Ppo {
     config: Config,
-    seed_base: u64,
+    team: Team,
+    noise: Noise,
+    /// Chance in learning; acting has [`Noise`].
     rng: fastrand::Rng,
     policy: Policy,
-    optimizers: [Adam; 2],
-    lanes: Vec<Lane>,
+    optimizers: Optimizers,
+    groups: Vec<Group>,
     rollout: Rollout,
-    learner: Learner,
+    /// A place for each part of a minibatch and network.
+    shards: Vec<[Mutex<Shard>; 2]>,
+    /// Of all observations, where they are normalised.
+    observed: Option<Statistics>,
+    /// Of all discounted returns, where rewards are normalised.
+    earned: Option<Statistics>,
     step: u64,
     n_episodes: u64,
-    recent: VecDeque<Recent>,
+    recent: Recent,
+    fault: Option<Fault>,
 }
 
-/// What the means of the rollout need of an episode.
 #[derive(Clone, Debug)]
-struct Recent {
-    reward: f64,
-    length: u32,
-    metrics: Vec<(&'static str, f64)>,
+struct Optimizers {
+    actor: Adam,
+    critic: Adam,
+    log_std: Adam,
 }
 
-impl Recent {
-    fn of(end: &EpisodeEnd) -> Self {
-        Self { reward: end.reward, length: end.length, metrics: end.metrics.clone() }
-    }
-}
+/// Samples of a minibatch that are learnt from in one go.
+const SHARD: usize = 128;
 
-/// An environment and the episode that is played in it.
-#[derive(Debug)]
-struct Lane {
-    env: Box<dyn Env>,
-    n_resets: u64,
-    seed: u64,
-    reward: f64,
-    length: u32,
-    actions: Actions,
-}
+/// What Stable-Baselines3 gives its Adam.
+const ADAM_EPSILON: f32 = 1e-5;
 
-/// What was seen in one update, step by step and lane by lane within a step.
+/// A network's work on a part of a minibatch.
 #[derive(Debug, Default)]
-struct Rollout {
-    /// One more step than the rest: where the last step led to.
+struct Shard {
+    work: Workspace,
     observations: Vec<f32>,
-    /// What was legal at each step; empty where everything always is.
-    masks: Vec<bool>,
-    actions: Vec<usize>,
-    log_probs: Vec<f32>,
-    rewards: Vec<f32>,
-    ends: Vec<End>,
-    /// The last observation of each truncated episode, in order of its step.
-    last_observations: Vec<f32>,
-    values: Vec<f32>,
-    advantages: Vec<f32>,
-    returns: Vec<f32>,
+    logits: Vec<f32>,
+    output_gradient: Vec<f32>,
+    scales: Vec<RowScale>,
+    gradient: Vec<f32>,
+    log_std_gradient: Vec<f32>,
+    tally: Tally,
 }
 
-/// Whether and how an episode ended with a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    No,
-    Terminated,
-    Truncated,
+/// What a minibatch is learnt with.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    clip_range: f32,
+    clip_range_vf: Option<f32>,
+    ent_coef: f32,
+    vf_coef: f32,
+    /// Of the advantages.
+    shift: f32,
+    scale: f32,
+    /// One over the size of the minibatch.
+    weight: f32,
 }
 
-/// Buffers of learning.
-#[derive(Debug, Default)]
-struct Learner {
-    work: [Workspace; 2],
-    gradients: [Vec<f32>; 2],
-    observations: Vec<f32>,
-    advantages: Vec<f32>,
-    logit_gradient: Vec<f32>,
-    value_gradient: Vec<f32>,
+/// What is the matter with a gradient step that was not made.
+enum Refusal {
+    /// The policy has moved far enough in this update.
+    FarEnough,
+    /// A number is infinite or not a number.
+    Broken,
 }
-
-/// Observations that are valued at once.
-const VALUE_PIECE: usize = 4096;
-
-/// How many episodes the means of the rollout are taken over.
-const N_RECENT: usize = 100;
 
 impl Ppo {
     /// A run at its beginning, with one environment per lane. Everything random comes from
-    /// `seed_base`.
+    /// `seed_base`; the size of the team changes nothing but the time that it takes.
     ///
     /// # Panics
     ///
     /// If the number of environments is not [`Config::n_envs`], or a size is zero.
-    pub fn new(envs: Vec<Box<dyn Env>>, config: &Config, seed_base: u64) -> Self {
+    pub fn new(envs: Vec<Box<dyn Env>>, config: &Config, seed_base: u64, team: Team) -> Self {
         assert_eq!(envs.len(), config.n_envs, "one environment per lane");
         let sizes = [config.n_envs, config.n_steps, config.batch_size, config.n_epochs];
         assert!(!sizes.contains(&0), "sizes are positive");
         let spec = envs[0].spec();
         let mut rng = fastrand::Rng::with_seed(seed_base);
-        let policy = Policy::new(spec.observation, spec.actions.size(), &mut rng);
-        let optimizers = [&policy.actor, &policy.critic]
-            .map(|network| Adam::new(network.parameters().len(), 1e-5));
-        let mut ppo = Self {
+        let policy = Policy::actor_critic(
+            spec.observation,
+            &spec.actions,
+            &config.net_arch,
+            config.activation,
+            config.log_std_init as f32,
+            &mut rng,
+        );
+        let optimizers = Optimizers::new(&policy);
+        let groups = Group::spread(envs, seed_base, team.n_threads());
+        Self {
             config: config.clone(),
-            seed_base,
+            team,
+            noise: Noise::new(seed_base),
             rng,
             policy,
             optimizers,
-            lanes: Vec::new(),
-            rollout: Rollout::default(),
-            learner: Learner::default(),
+            groups,
+            rollout: Rollout::new(spec, config.n_envs, config.n_steps),
+            shards: Vec::new(),
+            observed: config.normalize_observation.then(|| Statistics::new(spec.observation)),
+            earned: config.normalize_reward.then(|| Statistics::new(1)),
             step: 0,
             n_episodes: 0,
-            recent: VecDeque::new(),
-        };
-        ppo.rollout.observations = vec![0.0; envs.len() * spec.observation];
-        let observations = ppo.rollout.observations.chunks_exact_mut(spec.observation);
-        for (index, (env, observation)) in envs.into_iter().zip(observations).enumerate() {
-            let actions = Actions::new(&spec.actions);
-            let mut lane = Lane { env, n_resets: 0, seed: 0, reward: 0.0, length: 0, actions };
-            lane.reset(seed_base, index, observation);
-            ppo.lanes.push(lane);
+            recent: Recent::default(),
+            fault: None,
         }
-        ppo
     }
 
     /// The policy as it is now.
@@ -287,14 +275,16 @@ impl Ppo {
         self.step
     }
 
-    /// Changes a setting from the next update on and returns its old value.
+    /// Changes a setting from the next update on and returns its old value. A setting that was
+    /// falling stays where it is put.
     pub fn tune(&mut self, knob: Knob, value: f64) -> f64 {
-        let slot = match knob {
-            Knob::LearningRate => &mut self.config.learning_rate,
-            Knob::EntCoef => &mut self.config.ent_coef,
-            Knob::ClipRange => &mut self.config.clip_range,
-        };
-        std::mem::replace(slot, value)
+        let done = self.done();
+        let replace = |slot: &mut Schedule| std::mem::replace(slot, value.into()).at(done);
+        match knob {
+            Knob::LearningRate => replace(&mut self.config.learning_rate),
+            Knob::ClipRange => replace(&mut self.config.clip_range),
+            Knob::EntCoef => std::mem::replace(&mut self.config.ent_coef, value),
+        }
     }
 
     /// Whether the run has made all its steps.
@@ -302,138 +292,115 @@ impl Ppo {
         self.step >= self.config.total_timesteps
     }
 
+    /// How much of the run is over, from 0 to 1.
+    fn done(&self) -> f64 {
+        (self.step as f64 / self.config.total_timesteps as f64).min(1.0)
+    }
+
+    /// The gradient step that could not be made, after an update that reported a number that is
+    /// not finite.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
     /// Plays [`Config::steps_per_update`] steps, learns from them, and reports.
     pub fn update(&mut self) -> Update {
-        // Act.
-        let episodes = self.collect();
+        self.update_in_phases(&mut |_| {})
+    }
 
-        // Judge.
-        self.estimate();
+    /// [`Self::update`], saying of each phase when it begins.
+    pub fn update_in_phases(&mut self, begin: &mut dyn FnMut(Phase)) -> Update {
+        begin(Phase::Act);
+        let episodes = self.act();
 
-        // Learn.
+        begin(Phase::Judge);
+        self.judge();
+
+        begin(Phase::Learn);
         let learned = self.learn();
 
         // Report.
-        self.recent.extend(episodes.iter().map(Recent::of));
-        self.recent.drain(..self.recent.len().saturating_sub(N_RECENT));
-        let mut scalars = Vec::new();
-        if !self.recent.is_empty() {
-            let n = self.recent.len() as f64;
-            let reward: f64 = self.recent.iter().map(|episode| episode.reward).sum();
-            let length: f64 = self.recent.iter().map(|episode| f64::from(episode.length)).sum();
-            scalars.push((Metric::EpisodeReward, reward / n));
-            scalars.push((Metric::EpisodeLength, length / n));
-        }
-        scalars.push((Metric::LearningRate, self.config.learning_rate));
+        self.recent.extend(&episodes);
+        let mut scalars = self.recent.scalars();
+        scalars.push((Metric::LearningRate, self.config.learning_rate.at(self.done())));
         scalars.extend(learned);
         let explained = explained_variance(&self.rollout.values, &self.rollout.returns);
         scalars.extend(explained.map(|share| (Metric::ExplainedVariance, share)));
-        let episode_metrics = mean_metrics(&self.recent);
-        Update { step: self.step, scalars, episode_metrics, episodes }
+        if let Head::Gaussian { log_std } = &self.policy.head {
+            let sum: f64 = log_std.iter().map(|&x| f64::from(x).exp()).sum();
+            scalars.push((Metric::ActionDeviation, sum / log_std.len() as f64));
+        }
+        Update { step: self.step, scalars, episode_metrics: self.recent.metrics(), episodes }
     }
 
     /// Fills the rollout with what the policy does, and returns the episodes that ended.
-    fn collect(&mut self) -> Vec<EpisodeEnd> {
-        let n_lanes = self.lanes.len();
-        let n_seen = n_lanes * self.policy.n_observation();
-        let n_actions = self.policy.n_actions();
-        let is_masked = self.lanes[0].env.spec().is_masked;
-        let mut legal_logits = vec![0.0; n_actions];
-        let rollout = &mut self.rollout;
-        rollout.begin(n_seen, self.config.n_steps);
-        let mut ended = Vec::new();
-        for t in 0..self.config.n_steps {
-            self.step += n_lanes as u64;
-            let (before, after) = rollout.observations.split_at_mut((t + 1) * n_seen);
-            let observations = &before[t * n_seen..];
-            let logits =
-                self.policy.actor.forward(observations, n_lanes, &mut self.learner.work[0]);
-            let seen = after[..n_seen].chunks_exact_mut(n_seen / n_lanes);
-            let lanes = self.lanes.iter_mut().zip(logits.chunks_exact(n_actions)).zip(seen);
-            for (index, ((lane, logits), observation)) in lanes.enumerate() {
-                let mut logits = logits;
-                if is_masked {
-                    let from = rollout.masks.len();
-                    rollout.masks.resize(from + n_actions, false);
-                    lane.env.legal_actions(&mut rollout.masks[from..]);
-                    legal_logits.copy_from_slice(logits);
-                    forbid(&mut legal_logits, &rollout.masks[from..]);
-                    logits = &legal_logits;
-                }
-                let (action, log_prob) = sample(logits, &mut self.rng);
-                let step = lane.env.step(Action(action).into(), observation);
-                lane.reward += step.reward;
-                lane.length += 1;
-                lane.actions.push(Action(action).into());
-                rollout.actions.push(action);
-                rollout.log_probs.push(log_prob);
-                rollout.rewards.push(step.reward as f32);
-                rollout.ends.push(match (step.terminated, step.truncated) {
-                    (true, _) => End::Terminated,
-                    (false, true) => End::Truncated,
-                    (false, false) => End::No,
-                });
-                if step.is_end() {
-                    self.n_episodes += 1;
-                    ended.push(EpisodeEnd {
-                        episode: self.n_episodes,
-                        lane: index as u32,
-                        seed: lane.seed,
-                        step: self.step,
-                        reward: lane.reward,
-                        length: lane.length,
-                        terminated: step.terminated,
-                        truncated: step.truncated,
-                        actions: lane.actions.take(),
-                        metrics: lane.env.episode_metrics(),
-                    });
-                    if !step.terminated {
-                        rollout.last_observations.extend_from_slice(observation);
-                    }
-                    lane.reset(self.seed_base, index, observation);
-                }
-            }
+    fn act(&mut self) -> Vec<EpisodeEnd> {
+        let n_lanes = self.config.n_envs as u64;
+        let before = [self.step / n_lanes, n_lanes];
+        // What was seen until now; what is seen from now on counts in the next update.
+        self.policy.normalizer = self.observed.as_ref().map(Statistics::normalizer);
+        let norms = Norms {
+            observations: self.observed.as_ref(),
+            rewards: self.earned.as_ref(),
+            gamma: self.config.gamma,
+        };
+        let (policy, noise) = (&self.policy, self.noise);
+        let parts = self.rollout.parts(self.groups.iter().map(Group::n_lanes));
+        let jobs: Vec<Mutex<_>> = self.groups.iter_mut().zip(parts).map(Mutex::new).collect();
+        self.team.run(jobs.len(), &|index| {
+            let (group, part) = &mut *lock(&jobs[index]);
+            group.play(policy, noise, before, norms, part);
+        });
+        drop(jobs);
+        self.step += self.config.steps_per_update() as u64;
+        let lanes = || self.groups.iter().flat_map(|group| &group.lanes);
+        if let Some(statistics) = &mut self.observed {
+            statistics.merge(lanes().map(|lane| &lane.observed));
+        }
+        if let Some(statistics) = &mut self.earned {
+            statistics.merge(lanes().map(|lane| &lane.earned));
+        }
+        let mut ended: Vec<EpisodeEnd> =
+            self.groups.iter_mut().flat_map(|group| group.ended.drain(..)).collect();
+        ended.sort_by_key(|end| (end.step, end.lane));
+        for end in &mut ended {
+            self.n_episodes += 1;
+            end.episode = self.n_episodes;
         }
         ended
     }
 
     /// Gives every step of the rollout its value, advantage and return.
-    fn estimate(&mut self) {
-        let Rollout { observations, last_observations, rewards, ends, .. } = &self.rollout;
-        let critic = &self.policy.critic;
-        let work = &mut self.learner.work[1];
-        let mut value = |observations: &[f32]| {
-            let width = critic.sizes()[0];
-            // In pieces, so that the memory does not grow with the rollout.
-            let pieces = observations.chunks(VALUE_PIECE * width);
-            pieces
-                .flat_map(|piece| critic.forward(piece, piece.len() / width, work).to_vec())
-                .collect::<Vec<f32>>()
-        };
-        let values = value(observations);
-        let last_values = value(last_observations);
-        let next_values = next_values(&values, &last_values, ends, self.lanes.len());
-        let advantages = advantages(
-            &Steps { rewards, values: &values, next_values: &next_values, ends },
-            self.lanes.len(),
-            self.config.gamma as f32,
-            self.config.gae_lambda as f32,
-        );
-        self.rollout.returns = advantages.iter().zip(&values).map(|(a, v)| a + v).collect();
-        self.rollout.values = values;
-        self.rollout.values.truncate(advantages.len());
-        self.rollout.advantages = advantages;
+    fn judge(&mut self) {
+        let reward_scale = self.earned.as_ref().map(|earned| earned.scale(0) as f32);
+        let discounts = [self.config.gamma, self.config.gae_lambda].map(|x| x as f32);
+        let policy = &self.policy;
+        let parts = self.rollout.parts(self.groups.iter().map(Group::n_lanes));
+        let jobs: Vec<Mutex<_>> = self.groups.iter_mut().zip(parts).map(Mutex::new).collect();
+        self.team.run(jobs.len(), &|index| {
+            let (group, part) = &mut *lock(&jobs[index]);
+            group.judge(policy, reward_scale, discounts, part);
+        });
     }
 
     /// Learns from the rollout for some epochs and returns what was measured.
     fn learn(&mut self) -> Vec<(Metric, f64)> {
-        let mut samples: Vec<usize> = (0..self.rollout.actions.len()).collect();
+        let mut samples: Vec<usize> = (0..self.rollout.log_probs.len()).collect();
+        let clip_range = self.config.clip_range.at(self.done());
         let (mut all, mut last) = (Tally::default(), Tally::default());
-        for _ in 0..self.config.n_epochs {
+        'epochs: for _ in 0..self.config.n_epochs {
             last = Tally::default();
             self.rng.shuffle(&mut samples);
             for batch in samples.chunks(self.config.batch_size) {
-                last.add(&self.learn_from(batch));
+                let (tally, refusal) = self.learn_from(batch, clip_range as f32);
+                last.add(&tally);
+                if let Some(refusal) = refusal {
+                    if let Refusal::Broken = refusal {
+                        self.fault = Some(Fault::of(self, batch));
+                    }
+                    all.add(&last);
+                    break 'epochs;
+                }
             }
             all.add(&last);
         }
@@ -448,106 +415,212 @@ impl Ppo {
             (Metric::Entropy, entropy),
             (Metric::ApproxKl, last.approx_kl / f64::from(last.n_batches)),
             (Metric::ClipFraction, mean(all.clip_fraction)),
+            (Metric::ClipRange, clip_range),
             (Metric::GradientNorm, mean(all.gradient_norm)),
         ]
     }
 
-    /// One gradient step on some samples.
-    fn learn_from(&mut self, batch: &[usize]) -> Tally {
-        let Self { config, policy, rollout, learner, .. } = self;
-        let n = batch.len();
-        let (n_seen, n_actions) = (policy.n_observation(), policy.n_actions());
-        let mut tally = Tally { n_batches: 1, ..Tally::default() };
-
-        // Gather.
-        learner.observations.clear();
-        learner.advantages.clear();
-        for &sample in batch {
-            let observation = &rollout.observations[sample * n_seen..(sample + 1) * n_seen];
-            learner.observations.extend_from_slice(observation);
-            learner.advantages.push(rollout.advantages[sample]);
-        }
-        if config.normalize_advantage {
-            normalize(&mut learner.advantages);
+    /// One gradient step on some samples, unless something speaks against it.
+    fn learn_from(&mut self, batch: &[usize], clip_range: f32) -> (Tally, Option<Refusal>) {
+        // Measure.
+        let n_shards = batch.len().div_ceil(SHARD);
+        let mut tally = self.measure(batch, clip_range);
+        let target_kl = self.config.target_kl;
+        if target_kl.is_some_and(|target| tally.approx_kl > 1.5 * target) {
+            return (tally, Some(Refusal::FarEnough));
         }
 
-        // Actor.
-        let [actor_work, critic_work] = &mut learner.work;
-        let logits = policy.actor.forward(&learner.observations, n, actor_work);
-        learner.logit_gradient.clear();
-        learner.logit_gradient.extend_from_slice(logits);
-        let rows = learner.logit_gradient.chunks_exact_mut(n_actions);
-        for ((row, &sample), &advantage) in rows.zip(batch).zip(&learner.advantages) {
-            if !rollout.masks.is_empty() {
-                forbid(row, &rollout.masks[sample * n_actions..(sample + 1) * n_actions]);
+        // Add up, in order.
+        let Self { shards, policy, optimizers, config, .. } = self;
+        let mut sums: Vec<[MutexGuard<'_, Shard>; 2]> = Vec::with_capacity(n_shards);
+        sums.extend(shards[..n_shards].iter().map(|pair| [lock(&pair[0]), lock(&pair[1])]));
+        let (first, others) = sums.split_first_mut().expect("a minibatch has samples");
+        for other in others {
+            for (sum, shard) in first.iter_mut().zip(other) {
+                adam::accumulate(&shard.gradient, &mut sum.gradient);
+                adam::accumulate(&shard.log_std_gradient, &mut sum.log_std_gradient);
             }
-            log_softmax(row);
-            let action = rollout.actions[sample];
-            let log_ratio = row[action] - rollout.log_probs[sample];
-            let surrogate = surrogate(log_ratio, advantage, config.clip_range as f32);
-            tally.policy_loss += f64::from(surrogate.loss);
-            tally.clip_fraction += f64::from(u8::from(surrogate.is_clipped));
-            tally.approx_kl += f64::from(surrogate.approx_kl);
-            let entropy = logit_gradient(row, action, surrogate.slope, config.ent_coef as f32);
-            tally.entropy += f64::from(entropy);
-            row.iter_mut().for_each(|x| *x /= n as f32);
         }
-
-        // Critic.
-        let values = policy.critic.forward(&learner.observations, n, critic_work);
-        learner.value_gradient.clear();
-        for (value, &sample) in values.iter().zip(batch) {
-            let error = value - rollout.returns[sample];
-            tally.value_loss += f64::from(error * error);
-            learner.value_gradient.push(config.vf_coef as f32 * 2.0 * error / n as f32);
+        let [actor, critic] = &mut *first;
+        if let Head::Gaussian { .. } = policy.head {
+            // The entropy grows with every logarithm alike.
+            actor.log_std_gradient.iter_mut().for_each(|x| *x -= config.ent_coef as f32);
+        }
+        let norm = adam::global_norm(&[&actor.gradient, &critic.gradient, &actor.log_std_gradient]);
+        tally.gradient_norm = f64::from(norm);
+        if !norm.is_finite() {
+            return (tally, Some(Refusal::Broken));
         }
 
         // Step.
-        let outputs = [&learner.logit_gradient, &learner.value_gradient];
-        let networks = [&mut policy.actor, &mut policy.critic];
-        for (index, network) in networks.iter().enumerate() {
-            learner.gradients[index].resize(network.parameters().len(), 0.0);
-            let gradient = &mut learner.gradients[index];
-            let work = &mut learner.work[index];
-            network.backward(&learner.observations, n, outputs[index], work, gradient);
-        }
-        let norm = adam::global_norm(&[&learner.gradients[0], &learner.gradients[1]]);
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
-        for (index, network) in networks.into_iter().enumerate() {
-            let gradient = &learner.gradients[index];
-            let optimizer = &mut self.optimizers[index];
-            network.change(|all| optimizer.update(all, gradient, scale, config.learning_rate));
+        let done = (self.step as f64 / config.total_timesteps as f64).min(1.0);
+        let learning_rate = config.learning_rate.at(done);
+        if let Head::Gaussian { log_std } = &mut policy.head {
+            optimizers.log_std.update(log_std, &actor.log_std_gradient, scale, learning_rate);
         }
+        let networks = [
+            Mutex::new((&mut policy.actor, &mut optimizers.actor, &actor.gradient)),
+            Mutex::new((
+                policy.critic.as_mut().expect("who acts by chance has a critic"),
+                &mut optimizers.critic,
+                &critic.gradient,
+            )),
+        ];
+        self.team.run(2, &|index| {
+            let (network, optimizer, gradient) = &mut *lock(&networks[index]);
+            network.change(|all| optimizer.update(all, gradient, scale, learning_rate));
+        });
+        (tally, None)
+    }
 
-        tally.gradient_norm = f64::from(norm);
-        tally.divide_by(n);
+    /// Losses and gradients of some samples, a place for each shard and network.
+    fn measure(&mut self, batch: &[usize], clip_range: f32) -> Tally {
+        let Self { config, team, policy, rollout, shards, .. } = self;
+        let n_shards = batch.len().div_ceil(SHARD);
+        shards.resize_with(n_shards.max(shards.len()), Default::default);
+        let [shift, scale] = if config.normalize_advantage {
+            shift_and_scale(batch.iter().map(|&sample| rollout.advantages[sample]))
+        } else {
+            [0.0, 1.0]
+        };
+        let settings = Settings {
+            clip_range,
+            clip_range_vf: config.clip_range_vf.map(|x| x as f32),
+            ent_coef: config.ent_coef as f32,
+            vf_coef: config.vf_coef as f32,
+            shift,
+            scale,
+            weight: (batch.len() as f32).recip(),
+        };
+        let (policy, rollout, shards) = (&*policy, &*rollout, &*shards);
+        team.run(2 * n_shards, &|index| {
+            let samples = &batch[index / 2 * SHARD..];
+            let samples = &samples[..samples.len().min(SHARD)];
+            let shard = &mut lock(&shards[index / 2][index % 2]);
+            shard.gather(rollout, samples);
+            match index % 2 {
+                0 => shard.actor(policy, rollout, samples, settings),
+                _ => shard.critic(policy, rollout, samples, settings),
+            }
+        });
+        let mut tally = Tally::default();
+        for shard in shards[..n_shards].iter().flatten() {
+            tally.add(&lock(shard).tally);
+        }
+        tally.divide_by(batch.len());
+        tally.n_batches = 1;
         tally
     }
 }
 
-impl Lane {
-    /// Begins the next episode with the seed that the contract gives it.
-    fn reset(&mut self, seed_base: u64, lane: usize, observation: &mut [f32]) {
-        self.seed = episode_seed(seed_base, Stream::Train, lane as u32, self.n_resets);
-        self.env.reset(Some(self.seed), observation);
-        self.n_resets += 1;
-        self.reward = 0.0;
-        self.length = 0;
+/// A lock that nobody has left broken: a panic in one ends the whole update.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Optimizers {
+    fn new(policy: &Policy) -> Self {
+        let adam = |n| Adam::new(n, ADAM_EPSILON);
+        let n_critic = policy.critic.as_ref().map_or(0, |critic| critic.parameters().len());
+        let n_log_std = match &policy.head {
+            Head::Gaussian { log_std } => log_std.len(),
+            Head::Logits | Head::Values => 0,
+        };
+        Self {
+            actor: adam(policy.actor.parameters().len()),
+            critic: adam(n_critic),
+            log_std: adam(n_log_std),
+        }
+    }
+
+    fn all(&self) -> [&Adam; 3] {
+        [&self.actor, &self.critic, &self.log_std]
     }
 }
 
-impl Rollout {
-    /// Forgets all but the observations that the last rollout led to, which are this one's first.
-    fn begin(&mut self, n_seen: usize, n_steps: usize) {
-        let first = self.observations.len() - n_seen;
-        self.observations.copy_within(first.., 0);
-        self.observations.resize((n_steps + 1) * n_seen, 0.0);
-        self.masks.clear();
-        self.actions.clear();
-        self.log_probs.clear();
-        self.rewards.clear();
-        self.ends.clear();
-        self.last_observations.clear();
+impl Shard {
+    fn gather(&mut self, rollout: &Rollout, samples: &[usize]) {
+        let width = rollout.observations.len() / rollout.log_probs.len();
+        self.observations.clear();
+        for &sample in samples {
+            let observation = &rollout.observations[sample * width..(sample + 1) * width];
+            self.observations.extend_from_slice(observation);
+        }
+        self.tally = Tally::default();
+        self.log_std_gradient.clear();
+    }
+
+    /// The loss of the actor and its gradient.
+    fn actor(&mut self, policy: &Policy, rollout: &Rollout, samples: &[usize], settings: Settings) {
+        let Self { work, observations, logits, output_gradient, scales, tally, .. } = self;
+        let (n, n_actions) = (samples.len(), policy.n_actions());
+        output_gradient.clear();
+        output_gradient.extend_from_slice(policy.actor.forward(observations, n, work));
+        let mut judge = |sample: usize, log_prob: f32| {
+            let advantage = (rollout.advantages[sample] - settings.shift) * settings.scale;
+            let log_ratio = log_prob - rollout.log_probs[sample];
+            let surrogate = surrogate(log_ratio, advantage, settings.clip_range);
+            tally.policy_loss += f64::from(surrogate.loss);
+            tally.clip_fraction += f64::from(u8::from(surrogate.is_clipped));
+            tally.approx_kl += f64::from(surrogate.approx_kl);
+            surrogate.slope * settings.weight
+        };
+        if let Head::Gaussian { log_std } = &policy.head {
+            self.log_std_gradient.resize(n_actions, 0.0);
+            let scale = log_prob_scale(log_std);
+            for (means, &sample) in output_gradient.chunks_exact_mut(n_actions).zip(samples) {
+                let numbers = &rollout.numbers[sample * n_actions..(sample + 1) * n_actions];
+                let slope = judge(sample, gaussian_log_prob(numbers, means, log_std, scale));
+                mean_gradient(means, numbers, log_std, slope, &mut self.log_std_gradient);
+            }
+            tally.entropy += f64::from(gaussian_entropy(log_std)) * n as f64;
+        } else {
+            let rows = output_gradient.chunks_exact_mut(n_actions);
+            if !rollout.masks.is_empty() {
+                for (row, &sample) in rows.zip(samples) {
+                    forbid(row, &rollout.masks[sample * n_actions..(sample + 1) * n_actions]);
+                }
+            }
+            logits.clear();
+            logits.extend_from_slice(output_gradient);
+            softmax_rows(output_gradient, n_actions, scales);
+            let ent_coef = settings.ent_coef * settings.weight;
+            let rows = output_gradient.chunks_exact_mut(n_actions);
+            let rows = rows.zip(logits.chunks_exact(n_actions)).zip(&*scales).zip(samples);
+            for (((row, logits), scale), &sample) in rows {
+                let action = rollout.actions[sample] as usize;
+                let slope = judge(sample, scale.log_prob(logits[action]));
+                let log_prob = |index: usize| scale.log_prob(logits[index]);
+                let entropy = logit_gradient(row, log_prob, action, slope, ent_coef);
+                tally.entropy += f64::from(entropy);
+            }
+        }
+        self.gradient.resize(policy.actor.parameters().len(), 0.0);
+        policy.actor.backward(observations, n, output_gradient, work, &mut self.gradient);
+    }
+
+    /// The loss of the critic and its gradient.
+    fn critic(
+        &mut self,
+        policy: &Policy,
+        rollout: &Rollout,
+        samples: &[usize],
+        settings: Settings,
+    ) {
+        let Self { work, observations, output_gradient, tally, gradient, .. } = self;
+        let critic = policy.critic.as_ref().expect("who acts by chance has a critic");
+        let n = samples.len();
+        let values = critic.forward(observations, n, work);
+        output_gradient.clear();
+        for (&value, &sample) in values.iter().zip(samples) {
+            let (old, target) = (rollout.values[sample], rollout.returns[sample]);
+            let [error, slope] = value_error(value, old, target, settings.clip_range_vf);
+            tally.value_loss += f64::from(error);
+            output_gradient.push(settings.vf_coef * slope * settings.weight);
+        }
+        gradient.resize(critic.parameters().len(), 0.0);
+        critic.backward(observations, n, output_gradient, work, gradient);
     }
 }
 
@@ -586,138 +659,6 @@ impl Tally {
             *sum /= n as f64;
         }
     }
-}
-
-/// An action drawn with the probabilities that `logits` give, and the logarithm of its own.
-fn sample(logits: &[f32], rng: &mut fastrand::Rng) -> (usize, f32) {
-    let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weight = |logit: f32| (logit - greatest).exp();
-    let total: f32 = logits.iter().map(|&logit| weight(logit)).sum();
-    let mut left = rng.f32() * total;
-    // Rounding may leave a little at the end; the last action that has any weight takes it.
-    let last = logits.iter().rposition(|&logit| logit > f32::NEG_INFINITY);
-    let mut action = last.expect("some action is legal");
-    for (index, &logit) in logits.iter().enumerate() {
-        left -= weight(logit);
-        if left < 0.0 {
-            action = index;
-            break;
-        }
-    }
-    (action, logits[action] - (greatest + total.ln()))
-}
-
-/// The columns of a rollout from which advantages are made; lanes alternate within a step.
-struct Steps<'a> {
-    rewards: &'a [f32],
-    values: &'a [f32],
-    next_values: &'a [f32],
-    ends: &'a [End],
-}
-
-/// The value of what each step led to. `values` has one more step than `ends`, and
-/// `last_values` the value of each truncated episode's last observation, in order.
-fn next_values(values: &[f32], last_values: &[f32], ends: &[End], n_lanes: usize) -> Vec<f32> {
-    let mut last_values = last_values.iter();
-    let next = |(end, next): (&End, &f32)| match end {
-        End::No => *next,
-        End::Terminated => 0.0,
-        End::Truncated => *last_values.next().expect("every truncated episode was kept"),
-    };
-    ends.iter().zip(&values[n_lanes..]).map(next).collect()
-}
-
-/// Generalised advantage estimates, backwards through time within each episode.
-fn advantages(steps: &Steps<'_>, n_lanes: usize, gamma: f32, gae_lambda: f32) -> Vec<f32> {
-    let n = steps.rewards.len();
-    let mut advantages = vec![0.0; n];
-    for at in (0..n).rev() {
-        let delta = steps.rewards[at] + gamma * steps.next_values[at] - steps.values[at];
-        let is_cut = steps.ends[at] != End::No || at + n_lanes >= n;
-        let later = if is_cut { 0.0 } else { advantages[at + n_lanes] };
-        advantages[at] = delta + gamma * gae_lambda * later;
-    }
-    advantages
-}
-
-/// Gives `values` mean 0 and deviation 1, as PyTorch's `std` counts it; one alone stays as it is.
-fn normalize(values: &mut [f32]) {
-    if values.len() < 2 {
-        return;
-    }
-    let n = values.len() as f32;
-    let mean = values.iter().sum::<f32>() / n;
-    let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / (n - 1.0);
-    let scale = 1.0 / (variance.sqrt() + 1e-8);
-    values.iter_mut().for_each(|x| *x = (*x - mean) * scale);
-}
-
-/// The clipped objective of one sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Surrogate {
-    loss: f32,
-    /// How the loss changes with the logarithm of the action's probability.
-    slope: f32,
-    is_clipped: bool,
-    /// A sample of the divergence from the old policy (Schulman 2020, "Approximating KL
-    /// divergence").
-    approx_kl: f32,
-}
-
-fn surrogate(log_ratio: f32, advantage: f32, clip_range: f32) -> Surrogate {
-    let ratio = log_ratio.exp();
-    let plain = ratio * advantage;
-    let clipped = ratio.clamp(1.0 - clip_range, 1.0 + clip_range) * advantage;
-    Surrogate {
-        loss: -plain.min(clipped),
-        slope: if plain <= clipped { -plain } else { 0.0 },
-        is_clipped: (ratio - 1.0).abs() > clip_range,
-        approx_kl: ratio - 1.0 - log_ratio,
-    }
-}
-
-/// Replaces the logarithms of probabilities by the gradient of one sample's loss with respect to
-/// its logits, and returns the entropy. `slope` belongs to the logarithm of `action`'s
-/// probability. An action that is not legal adds nothing and gets no gradient.
-fn logit_gradient(log_probs: &mut [f32], action: usize, slope: f32, ent_coef: f32) -> f32 {
-    let legal = log_probs.iter().filter(|&&x| x > f32::NEG_INFINITY);
-    let entropy = -legal.map(|x| x.exp() * x).sum::<f32>();
-    for (index, x) in log_probs.iter_mut().enumerate() {
-        if *x == f32::NEG_INFINITY {
-            *x = 0.0;
-            continue;
-        }
-        let probability = x.exp();
-        let taken = f32::from(u8::from(index == action));
-        *x = slope * (taken - probability) + ent_coef * probability * (*x + entropy);
-    }
-    entropy
-}
-
-/// The share of the variance of `returns` that `values` explain: 1 is perfect, 0 is no better
-/// than a constant. Nothing when the returns do not vary.
-fn explained_variance(values: &[f32], returns: &[f32]) -> Option<f64> {
-    let variance = |values: &[f64]| {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>()
-    };
-    let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<f64>>();
-    let (values, returns) = (wide(values), wide(returns));
-    let errors: Vec<f64> = returns.iter().zip(&values).map(|(r, v)| r - v).collect();
-    let total = variance(&returns);
-    (total > 0.0).then(|| 1.0 - variance(&errors) / total)
-}
-
-/// What environments measure themselves: the mean of each over the episodes that have it.
-fn mean_metrics(episodes: &VecDeque<Recent>) -> Vec<(&'static str, f64)> {
-    let Some(newest) = episodes.back() else { return Vec::new() };
-    let mean = |name: &'static str| {
-        let all = episodes.iter().flat_map(|episode| &episode.metrics);
-        let values: Vec<f64> =
-            all.filter(|(known, _)| *known == name).map(|(_, value)| *value).collect();
-        (name, values.iter().sum::<f64>() / values.len() as f64)
-    };
-    newest.metrics.iter().map(|&(name, _)| mean(name)).collect()
 }
 
 #[cfg(test)]

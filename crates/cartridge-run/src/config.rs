@@ -5,18 +5,22 @@
 //! name the nearest right one; numbers have bounds. Keys bear Stable-Baselines3's names; the
 //! names of CleanRL and of older files are accepted as aliases.
 
+mod presets;
+mod trainer;
+
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{RegistryError, env_options, make_env, present_id};
-use cartridge_learn::ppo;
-use serde::{Deserialize, Serialize};
+use cartridge_learn::{dqn, ppo};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
+pub use self::presets::Preset;
+pub use self::trainer::{DqnTrainer, PpoTrainer, Trainer};
 use crate::tunable::Tunable;
 
 /// The whole configuration of a training run, as `run.json` keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunConfig {
     /// Id of the environment.
     pub env_id: String,
@@ -35,16 +39,51 @@ pub struct RunConfig {
     /// What is kept.
     pub retention: Retention,
     /// What the run needs of the machine.
-    #[serde(default)]
     pub resources: Resources,
     /// Settings that may be changed while it trains, and in forks of it.
-    #[serde(default = "default_whitelist")]
     pub overrides_whitelist: Vec<String>,
 }
 
+impl<'de> Deserialize<'de> for RunConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// The same, before it is known which knobs there are.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Untyped {
+            env_id: String,
+            env: Map<String, Value>,
+            algo: Algorithm,
+            trainer: Value,
+            simulation: Simulation,
+            evaluation: EvaluationPlan,
+            seeds: Seeds,
+            retention: Retention,
+            #[serde(default)]
+            resources: Resources,
+            overrides_whitelist: Option<Vec<String>>,
+        }
+        let untyped = Untyped::deserialize(deserializer)?;
+        let Untyped { env_id, env, algo, simulation, evaluation, seeds, retention, .. } = untyped;
+        Ok(Self {
+            trainer: Trainer::read(algo, &untyped.trainer).map_err(serde::de::Error::custom)?,
+            overrides_whitelist: untyped
+                .overrides_whitelist
+                .unwrap_or_else(|| default_whitelist(algo)),
+            resources: untyped.resources,
+            env_id,
+            env,
+            algo,
+            simulation,
+            evaluation,
+            seeds,
+            retention,
+        })
+    }
+}
+
 /// What may be changed unless a run says otherwise.
-fn default_whitelist() -> Vec<String> {
-    Tunable::ALL.map(|tunable| tunable.path().to_owned()).to_vec()
+fn default_whitelist(algo: Algorithm) -> Vec<String> {
+    Tunable::of(algo).map(|tunable| tunable.path().to_owned()).collect()
 }
 
 /// A learning algorithm.
@@ -53,16 +92,19 @@ fn default_whitelist() -> Vec<String> {
 pub enum Algorithm {
     /// Proximal policy optimisation.
     Ppo,
+    /// Deep Q-learning.
+    Dqn,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Ppo];
+    pub const ALL: [Self; 2] = [Self::Ppo, Self::Dqn];
 
     /// The word in files and on the command line.
     pub fn id(self) -> &'static str {
         match self {
             Self::Ppo => "ppo",
+            Self::Dqn => "dqn",
         }
     }
 
@@ -70,43 +112,17 @@ impl Algorithm {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ppo => "PPO",
+            Self::Dqn => "DQN",
         }
     }
 
     /// Whether it can learn to act in `space`.
     pub fn learns(self, space: &ActionSpace) -> bool {
         match self {
-            Self::Ppo => space.is_discrete(),
+            Self::Ppo => true,
+            Self::Dqn => space.is_discrete(),
         }
     }
-}
-
-/// Knobs of the algorithm, with Stable-Baselines3's names and defaults.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Trainer {
-    /// Step size of the optimiser, 1e-6 to 1.
-    pub learning_rate: f64,
-    /// Environment steps to train for, 5,000 to 1e9.
-    pub total_timesteps: u64,
-    /// Weight of a reward one step later, 0.8 to 0.9999.
-    pub gamma: f64,
-    /// Trade between bias and variance of advantages, 0 to 1.
-    pub gae_lambda: f64,
-    /// How far the policy may move in one update, 0.05 to 1.
-    pub clip_range: f64,
-    /// Weight of the entropy bonus, 0 to 0.1.
-    pub ent_coef: f64,
-    /// Weight of the value loss, 0 to 10.
-    pub vf_coef: f64,
-    /// Gradients are scaled down to this norm, above 0 to 100.
-    pub max_grad_norm: f64,
-    /// Passes over the gathered steps in one update, 1 to 100.
-    pub n_epochs: u32,
-    /// Steps in one gradient step, 16 to 65,536.
-    pub batch_size: u32,
-    /// Whether advantages are normalised within a batch.
-    pub normalize_advantage: bool,
 }
 
 /// How experience is gathered.
@@ -115,8 +131,10 @@ pub struct Trainer {
 pub struct Simulation {
     /// Environments side by side, 1 to 4,096.
     pub n_envs: u32,
-    /// Steps that each of them takes for one update, 16 to 8,192.
-    pub n_steps: u32,
+    /// Steps that each of them takes for one update, 16 to 8,192; none where learning goes on all
+    /// the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_steps: Option<u32>,
 }
 
 /// When the policy is measured.
@@ -180,12 +198,16 @@ pub struct Resources {
     /// Memory: `4Gi`, `512Mi`, or a number of bytes.
     #[serde(deserialize_with = "number_or_text")]
     pub memory: String,
+    /// Threads that learn, 0 to 256; 0 for as many as there are cores, up to 4. They change the
+    /// time that a run takes, and nothing else.
+    #[serde(default)]
+    pub threads: u32,
 }
 
 impl Default for Resources {
     fn default() -> Self {
-        // A native trainer has one thread and small networks.
-        Self { gpu: 0, cpu: "1".to_owned(), memory: "256Mi".to_owned() }
+        // Small networks; more than one thread only where there is a core for it.
+        Self { gpu: 0, cpu: "1".to_owned(), memory: "256Mi".to_owned(), threads: 0 }
     }
 }
 
@@ -250,6 +272,18 @@ const ALIASES: &[(&str, &str)] = &[
     ("trainer.minibatch_size", "trainer.batch_size"),
     ("trainer.clip_coef", "trainer.clip_range"),
     ("trainer.norm_adv", "trainer.normalize_advantage"),
+    ("trainer.clip_vloss", "trainer.clip_range_vf"),
+    ("trainer.start_e", "trainer.exploration_initial_eps"),
+    ("trainer.end_e", "trainer.exploration_final_eps"),
+    ("trainer.target_network_frequency", "trainer.target_update_interval"),
+    ("trainer.train_frequency", "trainer.train_freq"),
+    ("trainer.norm_obs", "trainer.normalize_observation"),
+    ("trainer.norm_reward", "trainer.normalize_reward"),
+    ("trainer.n_envs", "simulation.n_envs"),
+    ("trainer.num_envs", "simulation.n_envs"),
+    ("trainer.num_steps", "simulation.n_steps"),
+    ("trainer.rollout_len", "simulation.n_steps"),
+    ("threads", "resources.threads"),
     ("simulation.parallel_envs", "simulation.n_envs"),
     ("simulation.num_envs", "simulation.n_envs"),
     ("simulation.rollout_len", "simulation.n_steps"),
@@ -268,6 +302,14 @@ pub enum ConfigError {
     UnknownAlgorithm {
         /// What was asked for.
         algo: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// There is no such preset, or not for this environment.
+    #[error("there is no preset `{preset}`; {hint}")]
+    UnknownPreset {
+        /// What was asked for.
+        preset: String,
         /// What may have been meant.
         hint: String,
     },
@@ -324,6 +366,7 @@ impl ConfigError {
         match self {
             Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
             Self::Registry(_) => "/env_id".to_owned(),
+            Self::UnknownPreset { .. } => "/preset".to_owned(),
             Self::UnknownAlgorithm { .. } | Self::WrongActions { .. } => "/algo".to_owned(),
             Self::UnknownKey { key, .. }
             | Self::NotTunable { key, .. }
@@ -396,26 +439,24 @@ impl Draft {
             };
             return Err(ConfigError::UnknownAlgorithm { algo: algo.to_owned(), hint });
         }
-        let ppo = ppo::Config::default();
+        let algo = Algorithm::ALL
+            .into_iter()
+            .find(|known| known.id() == algo.to_lowercase())
+            .expect("it was looked up above");
+        let simulation = match algo {
+            Algorithm::Ppo => {
+                let ppo = ppo::Config::default();
+                json!({ "n_envs": ppo.n_envs, "n_steps": ppo.n_steps })
+            }
+            Algorithm::Dqn => json!({ "n_envs": dqn::Config::default().n_envs }),
+        };
         Ok(Self {
             value: json!({
                 "env_id": env_id,
                 "env": {},
-                "algo": algo.to_lowercase(),
-                "trainer": {
-                    "learning_rate": ppo.learning_rate,
-                    "total_timesteps": ppo.total_timesteps,
-                    "gamma": ppo.gamma,
-                    "gae_lambda": ppo.gae_lambda,
-                    "clip_range": ppo.clip_range,
-                    "ent_coef": ppo.ent_coef,
-                    "vf_coef": ppo.vf_coef,
-                    "max_grad_norm": ppo.max_grad_norm,
-                    "n_epochs": ppo.n_epochs,
-                    "batch_size": ppo.batch_size,
-                    "normalize_advantage": ppo.normalize_advantage,
-                },
-                "simulation": { "n_envs": ppo.n_envs, "n_steps": ppo.n_steps },
+                "algo": algo.id(),
+                "trainer": Trainer::new(algo),
+                "simulation": simulation,
                 "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
                 "seeds": { "seed_base": 42 },
                 "retention": {
@@ -426,7 +467,7 @@ impl Draft {
                     "milestone_every_steps": 0,
                 },
                 "resources": Resources::default(),
-                "overrides_whitelist": default_whitelist(),
+                "overrides_whitelist": default_whitelist(algo),
             }),
         })
     }
@@ -434,6 +475,40 @@ impl Draft {
     /// A configuration to be changed.
     pub fn of(config: &RunConfig) -> Self {
         Self { value: serde_json::to_value(config).expect("a configuration is plain data") }
+    }
+
+    /// Lays the settings of a preset over the defaults.
+    pub fn apply(&mut self, preset: &str) -> Result<(), ConfigError> {
+        let known = Preset::ALL.map(Preset::id);
+        let preset = preset.to_lowercase().replace([' ', '-'], "_");
+        let Some(preset) = Preset::ALL.into_iter().find(|known| known.id() == preset) else {
+            let hint = match nearest(&preset, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there is {}", known.join(", ")),
+            };
+            return Err(ConfigError::UnknownPreset { preset, hint });
+        };
+        let algo = self.algo();
+        let Some(settings) = preset.settings(algo, self.env_id()) else {
+            let have = |other: &Preset| other.settings(algo, self.env_id()).is_some();
+            let others: Vec<&str> =
+                Preset::ALL.into_iter().filter(have).map(Preset::id).collect();
+            let hint =
+                format!("{} with {} has {}", self.env_id(), algo.name(), others.join(", "));
+            return Err(ConfigError::UnknownPreset { preset: preset.id().to_owned(), hint });
+        };
+        for (section, values) in settings.as_object().into_iter().flatten() {
+            for (name, value) in values.as_object().into_iter().flatten() {
+                self.value[section][name] = value.clone();
+            }
+        }
+        Ok(())
+    }
+
+    /// The algorithm.
+    fn algo(&self) -> Algorithm {
+        let algo = serde_json::from_value(self.value["algo"].clone());
+        algo.expect("set when the draft was made")
     }
 
     /// Lays one value over the default: `key` is a full path, an alias, or an option of the
@@ -503,6 +578,8 @@ impl Draft {
                 }
             }
         }
+        // First, because its errors say where they are.
+        Trainer::read(self.algo(), &self.value["trainer"])?;
         let config: RunConfig = serde_path_to_error::deserialize(&self.value).map_err(|error| {
             ConfigError::BadValue {
                 key: error.path().to_string(),
@@ -568,19 +645,11 @@ impl Draft {
 impl RunConfig {
     fn check_bounds(&self) -> Result<(), ConfigError> {
         let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
-        let bounds: [(&str, f64, f64, f64); 20] = [
-            ("trainer.learning_rate", trainer.learning_rate, 1e-6, 1.0),
-            ("trainer.total_timesteps", trainer.total_timesteps as f64, 5e3, 1e9),
-            ("trainer.gamma", trainer.gamma, 0.8, 0.9999),
-            ("trainer.gae_lambda", trainer.gae_lambda, 0.0, 1.0),
-            ("trainer.clip_range", trainer.clip_range, 0.05, 1.0),
-            ("trainer.ent_coef", trainer.ent_coef, 0.0, 0.1),
-            ("trainer.vf_coef", trainer.vf_coef, 0.0, 10.0),
-            ("trainer.max_grad_norm", trainer.max_grad_norm, 1e-6, 100.0),
-            ("trainer.n_epochs", f64::from(trainer.n_epochs), 1.0, 100.0),
-            ("trainer.batch_size", f64::from(trainer.batch_size), 16.0, 65_536.0),
+        let mut bounds = trainer.bounds();
+        bounds.extend([
             ("simulation.n_envs", f64::from(simulation.n_envs), 1.0, 4_096.0),
-            ("simulation.n_steps", f64::from(simulation.n_steps), 16.0, 8_192.0),
+            ("simulation.n_steps", f64::from(simulation.n_steps.unwrap_or(16)), 16.0, 8_192.0),
+            ("resources.threads", f64::from(self.resources.threads), 0.0, 256.0),
             ("evaluation.every_steps", evaluation.every_steps as f64, 1e3, 1e7),
             ("evaluation.episodes", f64::from(evaluation.episodes), 1.0, 1e4),
             ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
@@ -589,7 +658,7 @@ impl RunConfig {
             ("retention.keep_videos", f64::from(retention.keep_videos), 0.0, 1e3),
             ("retention.milestone_every_steps", retention.milestone_every_steps as f64, 0.0, 1e9),
             ("retention.shard_target_mb", f64::from(retention.shard_target_mb), 1.0, 1024.0),
-        ];
+        ]);
         for (key, value, low, high) in bounds {
             if !(low..=high).contains(&value) {
                 let detail = format!("{value} is not between {low} and {high}");
@@ -613,35 +682,48 @@ impl RunConfig {
                 detail: format!("{} is not between 0 and {}", seeds.seed_base, i64::MAX),
             });
         }
-        let n_gathered = simulation.n_envs * simulation.n_steps;
-        if trainer.batch_size > n_gathered {
+        let net = trainer.net_arch();
+        if !(1..=8).contains(&net.len()) || !net.iter().all(|n| (1..=1024).contains(n)) {
             return Err(ConfigError::BadValue {
-                key: "trainer.batch_size".to_owned(),
-                detail: format!(
-                    "{} is more than the {n_gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps)",
-                    trainer.batch_size
-                ),
+                key: "trainer.net_arch".to_owned(),
+                detail: format!("{net:?} is not a list of 1 to 8 layers of 1 to 1,024 units"),
             });
+        }
+        if let Trainer::Ppo(ppo) = trainer {
+            let n_gathered = simulation.n_envs * self.n_steps();
+            if ppo.batch_size > n_gathered {
+                return Err(ConfigError::BadValue {
+                    key: "trainer.batch_size".to_owned(),
+                    detail: format!(
+                        "{} is more than the {n_gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps)",
+                        ppo.batch_size
+                    ),
+                });
+            }
         }
         Ok(())
     }
 
+    /// Steps that each environment takes for one update.
+    fn n_steps(&self) -> u32 {
+        self.simulation.n_steps.unwrap_or(ppo::Config::default().n_steps as u32)
+    }
+
     /// The part that the learner needs.
-    pub fn ppo(&self) -> ppo::Config {
-        ppo::Config {
-            learning_rate: self.trainer.learning_rate,
-            total_timesteps: self.trainer.total_timesteps,
-            n_envs: self.simulation.n_envs as usize,
-            n_steps: self.simulation.n_steps as usize,
-            batch_size: self.trainer.batch_size as usize,
-            n_epochs: self.trainer.n_epochs as usize,
-            gamma: self.trainer.gamma,
-            gae_lambda: self.trainer.gae_lambda,
-            clip_range: self.trainer.clip_range,
-            ent_coef: self.trainer.ent_coef,
-            vf_coef: self.trainer.vf_coef,
-            max_grad_norm: self.trainer.max_grad_norm,
-            normalize_advantage: self.trainer.normalize_advantage,
+    pub fn learner(&self) -> LearnerConfig {
+        match &self.trainer {
+            Trainer::Ppo(ppo) => {
+                LearnerConfig::Ppo(ppo.learner(self.simulation.n_envs, self.n_steps()))
+            }
+            Trainer::Dqn(dqn) => LearnerConfig::Dqn(dqn.learner(self.simulation.n_envs)),
+        }
+    }
+
+    /// Threads that learn on this machine.
+    pub fn n_threads(&self) -> usize {
+        match self.resources.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from).min(4),
+            n => n as usize,
         }
     }
 }

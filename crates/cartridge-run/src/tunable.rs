@@ -4,9 +4,9 @@
 //! `overrides_whitelist`, and never more.
 
 use cartridge_games::nearest::nearest;
-use cartridge_learn::ppo::Knob;
+use cartridge_learn::report::Knob;
 
-use crate::config::{ConfigError, RunConfig, canonical};
+use crate::config::{Algorithm, ConfigError, RunConfig, canonical};
 
 /// A setting that can be changed while a run trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,15 @@ impl Tunable {
         Self::Learner(Knob::ClipRange),
         Self::EvaluationEvery,
     ];
+
+    /// Those of an algorithm.
+    pub fn of(algo: Algorithm) -> impl Iterator<Item = Self> {
+        let is_known = move |tunable: &Self| match (algo, tunable) {
+            (Algorithm::Ppo, _) | (_, Self::EvaluationEvery) => true,
+            (Algorithm::Dqn, Self::Learner(knob)) => *knob == Knob::LearningRate,
+        };
+        Self::ALL.into_iter().filter(is_known)
+    }
 
     /// The full path of the setting.
     pub fn path(self) -> &'static str {
@@ -87,6 +96,10 @@ impl RunConfig {
     /// The setting that `path` names, where the run lets it be changed to `value`.
     pub fn tunable(&self, path: &str, value: f64) -> Result<Tunable, ConfigError> {
         let tunable = Tunable::named(path)?;
+        if !Tunable::of(self.algo).any(|known| known == tunable) {
+            let hint = format!("{} has no such setting", self.algo.name());
+            return Err(ConfigError::NotTunable { key: tunable.path().to_owned(), hint });
+        }
         if !self.overrides_whitelist.iter().any(|allowed| allowed == tunable.path()) {
             let hint = "it is not in the run's overrides_whitelist".to_owned();
             return Err(ConfigError::NotTunable { key: tunable.path().to_owned(), hint });

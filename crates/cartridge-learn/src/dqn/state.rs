@@ -28,7 +28,7 @@ use super::replay::{End, Replay, Shape};
 use super::{Config, Dqn, check_sizes};
 use crate::adam::Adam;
 use crate::network::Mlp;
-use crate::recent::{Recent, StoredEpisode};
+use crate::report::Recent;
 use crate::schedule::Schedule;
 use crate::team::Team;
 
@@ -61,7 +61,7 @@ struct Numbers {
     learning_rate: Schedule,
     greatest_priority: Option<f32>,
     lanes: Vec<LaneNumbers>,
-    recent: Vec<StoredEpisode>,
+    recent: Recent,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -208,7 +208,7 @@ impl Dqn {
                 learning_rate: self.config.learning_rate,
                 greatest_priority: priorities.map(|priorities| priorities.greatest()),
                 lanes: self.lanes.iter().enumerate().map(lane_numbers).collect(),
-                recent: self.recent.stored(),
+                recent: self.recent.clone(),
             },
             target: self.target.parameters().to_vec(),
             first: self.optimizer.first.clone(),
@@ -315,7 +315,7 @@ impl Dqn {
         dqn.step = numbers.step;
         dqn.n_gradient_steps = numbers.n_gradient_steps;
         dqn.n_episodes = numbers.n_episodes;
-        dqn.recent = Recent::restore(&numbers.recent);
+        dqn.recent = numbers.recent.clone();
         Ok(dqn)
     }
 }

@@ -466,7 +466,7 @@ fn check_interrupted(envs: fn() -> Vec<Box<dyn Env>>, config: &Config, n_updates
     for update in 0..n_updates {
         if update == 2 {
             for dqn in [&mut whole, &mut parts] {
-                assert_eq!(dqn.tune_learning_rate(2e-3.into()), config.learning_rate);
+                assert_eq!(dqn.tune_learning_rate(2e-3), config.learning_rate.start());
             }
         }
         let state = State::from_bytes(&parts.state().to_bytes()).unwrap();

@@ -148,6 +148,23 @@ fn tanh_at_the_edges() {
 }
 
 #[test]
+fn exponentials_are_close() {
+    let inputs: Vec<f32> = (-86_900..=87_000).map(|i| i as f32 * 1e-3).collect();
+    for isa in Isa::available() {
+        let mut outputs = inputs.clone();
+        exp(isa, &mut outputs);
+        for (x, y) in inputs.iter().zip(&outputs) {
+            let exact = f64::from(*x).exp();
+            assert!((f64::from(*y) / exact - 1.0).abs() < 5e-7, "{x} on {isa:?}");
+        }
+        let mut values = [0.0, -88.0, f32::NEG_INFINITY, f32::NAN];
+        exp(isa, &mut values);
+        assert_eq!(values[..3], [1.0, 0.0, 0.0], "{isa:?}");
+        assert!(values[3].is_nan(), "{isa:?}");
+    }
+}
+
+#[test]
 fn squares_are_added() {
     for isa in Isa::available() {
         let mut sum = 1.0;

@@ -27,6 +27,8 @@ pub(super) trait Vector: Copy {
     unsafe fn rectify(self) -> Self;
     /// `self` where `other` is above zero, else zero.
     unsafe fn where_positive(self, other: Self) -> Self;
+    /// `self` where `other` is not below `least`, or not a number; else zero.
+    unsafe fn where_not_below(self, other: Self, least: f32) -> Self;
     /// The absolute value, negative: `-|self|`.
     unsafe fn negative_size(self) -> Self;
     /// `self`, but not below `least`; what is not a number stays so.
@@ -90,6 +92,10 @@ impl Vector for [f32; 4] {
     #[inline(always)]
     unsafe fn where_positive(self, other: Self) -> Self {
         std::array::from_fn(|i| if other[i] > 0.0 { self[i] } else { 0.0 })
+    }
+    #[inline(always)]
+    unsafe fn where_not_below(self, other: Self, least: f32) -> Self {
+        std::array::from_fn(|i| if other[i] < least { 0.0 } else { self[i] })
     }
     #[inline(always)]
     unsafe fn negative_size(self) -> Self {
@@ -175,6 +181,13 @@ mod x86 {
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(other, _mm256_setzero_ps())) }
         }
         #[inline(always)]
+        unsafe fn where_not_below(self, other: Self, least: f32) -> Self {
+            unsafe {
+                let is_kept = _mm256_cmp_ps::<_CMP_NLT_UQ>(other, _mm256_set1_ps(least));
+                _mm256_and_ps(self, is_kept)
+            }
+        }
+        #[inline(always)]
         unsafe fn negative_size(self) -> Self {
             unsafe { _mm256_or_ps(self, _mm256_set1_ps(-0.0)) }
         }
@@ -246,6 +259,13 @@ mod x86 {
             unsafe {
                 let positive = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(other, _mm512_setzero_ps());
                 _mm512_maskz_mov_ps(positive, self)
+            }
+        }
+        #[inline(always)]
+        unsafe fn where_not_below(self, other: Self, least: f32) -> Self {
+            unsafe {
+                let is_kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(other, _mm512_set1_ps(least));
+                _mm512_maskz_mov_ps(is_kept, self)
             }
         }
         #[inline(always)]

@@ -33,7 +33,8 @@ fn a_file_holds_the_policy_bit_for_bit() {
     let again = Policy::from_safetensors(&policy.to_safetensors()).unwrap();
     assert_eq!(policy.sha256(), again.sha256());
     assert_eq!(policy.actor.parameters(), again.actor.parameters());
-    assert_eq!(policy.critic.parameters(), again.critic.parameters());
+    let critic = |policy: &Policy| policy.critic.as_ref().unwrap().parameters().to_vec();
+    assert_eq!(critic(&policy), critic(&again));
 }
 
 #[test]
@@ -75,14 +76,14 @@ fn broken_files_are_refused() {
     );
     check_error(
         &altered("critic.0.weight", |shape, _| *shape = vec![4, 64]),
-        "tensor `critic.0.weight` is F32 of shape [4, 64]; expected F32 of shape [64, 4]",
+        "tensor `critic.2.weight` is of shape [64, 64]; expected 4 inputs, as many as come from the layer before",
     );
     check_error(
         &altered("actor.4.bias", |shape, values| {
             *shape = vec![0];
             values.clear();
         }),
-        "tensor `actor.4.bias` is empty or too large; expected one number per action",
+        "tensor `actor.4.bias` is F32 of shape [0]; expected F32 of shape [2]",
     );
     assert!(matches!(Policy::from_safetensors(b"no"), Err(PolicyError::Format(_))));
     let file = policy().to_safetensors();
@@ -97,23 +98,50 @@ fn a_fresh_policy_is_nearly_indifferent() {
 }
 
 #[test]
-fn greedy_takes_the_first_greatest() {
+fn the_first_greatest_is_chosen() {
     let (policy, observations) = (policy(), [0.1, 0.2, 0.3, 0.4, -1.0, 0.0, 1.0, 2.0]);
-    let mut actions = [Action(9); 2];
-    policy.greedy(&observations, 2, &mut actions);
-    for (action, observation) in actions.iter().zip(observations.chunks(4)) {
+    let choices = policy.choose(&observations, &[true; 4], 2);
+    for (index, observation) in observations.chunks(4).enumerate() {
         let probabilities = policy.probabilities(observation);
-        assert_eq!(action.0, first_greatest(&probabilities));
+        assert_eq!(choices.get(index).index(), first_greatest(&probabilities));
     }
     assert_eq!(first_greatest(&[1.0, 3.0, 3.0]), 1);
 }
 
 #[test]
-fn greedy_keeps_to_what_is_legal() {
+fn only_what_is_legal_is_chosen() {
     let (policy, observations) = (policy(), [0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 0.4]);
-    let mut actions = [Action(9); 2];
-    policy.greedy_legal(&observations, &[true, false, false, true], 2, &mut actions);
-    assert_eq!(actions, [Action(0), Action(1)]);
+    let choices = policy.choose(&observations, &[true, false, false, true], 2);
+    assert_eq!(choices, Choices::Discrete(vec![Action(0), Action(1)]));
+}
+
+/// Every kind of policy, through its file.
+#[test]
+fn every_form_has_a_file() {
+    let rng = &mut fastrand::Rng::with_seed(2);
+    let space = ActionSpace::Continuous { low: &[-1.0, -2.0], high: &[1.0, 2.0] };
+    let mut gaussian = Policy::actor_critic(3, &space, &[8], Activation::Relu, -0.5, rng);
+    gaussian.normalizer =
+        Some(Normalizer { mean: vec![1.0, 2.0, 3.0], scale: vec![0.5, 0.25, 4.0] });
+    let values = Policy::action_values(Mlp::uniform(&[3, 16, 16, 16, 4], Activation::Relu, rng));
+    for policy in [policy(), gaussian.clone(), values] {
+        let again = Policy::from_safetensors(&policy.to_safetensors()).unwrap();
+        assert_eq!(again.sha256(), policy.sha256());
+        assert_eq!(again.head(), policy.head());
+        assert_eq!(again.normalizer(), policy.normalizer());
+        assert_eq!(again.actor().activation(), policy.actor().activation());
+        let observation = vec![0.3; policy.n_observation()];
+        assert_eq!(again.outputs(&observation, 1), policy.outputs(&observation, 1));
+        assert_eq!(again.value(&observation), policy.value(&observation));
+    }
+    assert!(gaussian.fits(3, &space) && !gaussian.fits(3, &ActionSpace::Discrete(2)));
+    let mut moved = gaussian.clone();
+    moved.normalizer.as_mut().unwrap().mean[0] = 0.0;
+    assert_ne!(moved.sha256(), gaussian.sha256());
+    // Beyond the bounds of the space, and held within them.
+    let mut numbers = [3.0, 0.5, -0.5, -9.0];
+    clip(&space, &mut numbers);
+    assert_eq!(numbers, [1.0, 0.5, -0.5, -2.0]);
 }
 
 #[test]

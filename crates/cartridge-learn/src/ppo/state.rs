@@ -9,30 +9,44 @@
 //! |---|---|---|
 //! | `actor.first`, `actor.second` | `F32 [parameters]` | the moments of the actor's Adam |
 //! | `critic.first`, `critic.second` | `F32 [parameters]` | those of the critic's |
+//! | `log_std.first`, `log_std.second` | `F32 [numbers]` | those of the deviations, if there are any |
 //! | `lane.N.actions` | `U32 [steps]` or `F32 [steps, width]` | what was done in the episode that lane `N` is in |
 //!
 //! Its metadata has one key, `state`, whose text is JSON: counters, the state of the random
-//! numbers, the settings that may have been tuned, seed and number of each lane's episode, and
-//! return, length and own figures of the newest episodes. Environments are not stored: they are
+//! numbers, the settings that may have been tuned, seed and number of each lane's episode, what
+//! observations and rewards are normalised by, and return, length and own figures of the newest
+//! episodes. Environments are not stored: they are
 //! stepped to where they were, by seed and actions.
 
-use cartridge_games::{ActionSpace, Actions, Env};
+use cartridge_games::{Actions, Env};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::{Config, Knob, Ppo, Recent};
+use super::{Config, Knob, Ppo};
+use crate::normalizer::Statistics;
 use crate::policy::Policy;
+use crate::report::Recent;
+use crate::schedule::Schedule;
+use crate::team::Team;
 
-const FORMAT: u32 = 1;
+/// 1 had one thread and drew its actions in turn; it cannot be gone on from.
+const FORMAT: u32 = 2;
 
 /// Names of the moments, in the order of [`State::moments`].
-const MOMENTS: [&str; 4] = ["actor.first", "actor.second", "critic.first", "critic.second"];
+const MOMENTS: [&str; 6] = [
+    "actor.first",
+    "actor.second",
+    "critic.first",
+    "critic.second",
+    "log_std.first",
+    "log_std.second",
+];
 
 /// All that a training is made of between two updates, beside its policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     numbers: Numbers,
-    moments: [Vec<f32>; 4],
+    moments: [Vec<f32>; 6],
     /// Of the episode that each lane is in.
     actions: Vec<Actions>,
 }
@@ -43,25 +57,21 @@ struct Numbers {
     step: u64,
     n_episodes: u64,
     rng: u64,
-    n_adam_updates: [u32; 2],
-    learning_rate: f64,
+    n_adam_updates: [u32; 3],
+    learning_rate: Schedule,
     ent_coef: f64,
-    clip_range: f64,
+    clip_range: Schedule,
     lanes: Vec<LaneNumbers>,
-    recent: Vec<RecentNumbers>,
+    observed: Option<Statistics>,
+    earned: Option<Statistics>,
+    recent: Recent,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct LaneNumbers {
     n_resets: u64,
     seed: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct RecentNumbers {
-    reward: f64,
-    length: u32,
-    metrics: Vec<(String, f64)>,
+    discounted: f64,
 }
 
 /// Why a stored state cannot be used.
@@ -89,22 +99,21 @@ impl State {
         self.numbers.n_episodes
     }
 
-    /// A setting as it was at that moment.
-    pub fn setting(&self, knob: Knob) -> f64 {
-        match knob {
-            Knob::LearningRate => self.numbers.learning_rate,
-            Knob::EntCoef => self.numbers.ent_coef,
-            Knob::ClipRange => self.numbers.clip_range,
-        }
+    /// A setting as it was at that moment, in words that a configuration takes.
+    pub fn setting(&self, knob: Knob) -> serde_json::Value {
+        let value = match knob {
+            Knob::LearningRate => serde_json::to_value(self.numbers.learning_rate),
+            Knob::EntCoef => serde_json::to_value(self.numbers.ent_coef),
+            Knob::ClipRange => serde_json::to_value(self.numbers.clip_range),
+        };
+        value.expect("a setting is plain data")
     }
 
-    /// Changes a setting for whoever goes on from here.
-    pub fn tune(&mut self, knob: Knob, value: f64) {
-        match knob {
-            Knob::LearningRate => self.numbers.learning_rate = value,
-            Knob::EntCoef => self.numbers.ent_coef = value,
-            Knob::ClipRange => self.numbers.clip_range = value,
-        }
+    /// Takes the settings that may be tuned from `config`, for whoever goes on from here.
+    pub fn adopt(&mut self, config: &Config) {
+        self.numbers.learning_rate = config.learning_rate;
+        self.numbers.ent_coef = config.ent_coef;
+        self.numbers.clip_range = config.clip_range;
     }
 
     /// The state as a file.
@@ -148,7 +157,7 @@ impl State {
             return Err(StateError::Content(message));
         }
         let file = SafeTensors::deserialize(bytes)?;
-        let mut moments = [const { Vec::new() }; 4];
+        let mut moments = [const { Vec::new() }; 6];
         for (name, moment) in MOMENTS.iter().zip(&mut moments) {
             let tensor = file.tensor(name)?;
             if tensor.dtype() != Dtype::F32 {
@@ -184,36 +193,47 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 4]> {
 impl Ppo {
     /// All that the training is made of, beside [`Ppo::policy`].
     pub fn state(&self) -> State {
-        let [actor, critic] = &self.optimizers;
         let Config { learning_rate, ent_coef, clip_range, .. } = self.config;
-        let recent = self.recent.iter().map(|episode| RecentNumbers {
-            reward: episode.reward,
-            length: episode.length,
-            metrics: episode.metrics.iter().map(|&(name, x)| (name.to_owned(), x)).collect(),
-        });
-        let lanes = self.lanes.iter();
+        let [actor, critic, log_std] = self.optimizers.all();
+        let mut lanes = Vec::new();
+        let mut actions = Vec::new();
+        for group in &self.groups {
+            for (index, lane) in group.lanes.iter().enumerate() {
+                let (n_resets, seed) = group.episode_of(index);
+                lanes.push(LaneNumbers { n_resets, seed, discounted: lane.discounted });
+                actions.push(lane.actions.clone());
+            }
+        }
         State {
             numbers: Numbers {
                 format: FORMAT,
                 step: self.step,
                 n_episodes: self.n_episodes,
                 rng: self.rng.get_seed(),
-                n_adam_updates: [actor.n_updates, critic.n_updates],
+                n_adam_updates: [actor.n_updates, critic.n_updates, log_std.n_updates],
                 learning_rate,
                 ent_coef,
                 clip_range,
-                lanes: lanes
-                    .map(|lane| LaneNumbers { n_resets: lane.n_resets, seed: lane.seed })
-                    .collect(),
-                recent: recent.collect(),
+                lanes,
+                observed: self.observed.clone(),
+                earned: self.earned.clone(),
+                recent: self.recent.clone(),
             },
-            moments: [&actor.first, &actor.second, &critic.first, &critic.second].map(Clone::clone),
-            actions: self.lanes.iter().map(|lane| lane.actions.clone()).collect(),
+            moments: [
+                actor.first.clone(),
+                actor.second.clone(),
+                critic.first.clone(),
+                critic.second.clone(),
+                log_std.first.clone(),
+                log_std.second.clone(),
+            ],
+            actions,
         }
     }
 
-    /// A training that goes on from where [`Ppo::state`] and [`Ppo::policy`] were taken. Whatever
-    /// was tuned until then is part of the state and counts, not what `config` says of it.
+    /// A training that goes on from where [`Ppo::state`] and [`Ppo::policy`] were taken, with a
+    /// team of any size. Whatever was tuned until then is part of the state and counts, not what
+    /// `config` says of it.
     ///
     /// # Panics
     ///
@@ -222,32 +242,38 @@ impl Ppo {
         envs: Vec<Box<dyn Env>>,
         config: &Config,
         seed_base: u64,
+        team: Team,
         policy: Policy,
         state: &State,
     ) -> Result<Self, StateError> {
         let State { numbers, moments, actions } = state;
-        let mut ppo = Self::new(envs, config, seed_base);
+        let mut ppo = Self::new(envs, config, seed_base, team);
         let mismatch = |what: &str| Err(StateError::Mismatch(what.to_owned()));
-        let sizes = |policy: &Policy| {
-            [&policy.actor, &policy.critic].map(|network| network.sizes().to_vec())
+        let form = |policy: &Policy| {
+            let critic = policy.critic.as_ref().map(|critic| critic.sizes().to_vec());
+            let head = std::mem::discriminant(&policy.head);
+            (policy.actor.sizes().to_vec(), critic, policy.actor.activation(), head)
         };
-        if sizes(&policy) != sizes(&ppo.policy) {
-            return mismatch("its policy does not fit the environment");
+        if form(&policy) != form(&ppo.policy) {
+            return mismatch("its policy does not fit the environment or the settings");
         }
-        if numbers.lanes.len() != ppo.lanes.len() {
+        if numbers.lanes.len() != config.n_envs {
             return mismatch("it has another number of environments");
         }
-        ppo.policy = policy;
-        let [a, b, c, d] = moments;
-        let networks = [&ppo.policy.actor, &ppo.policy.critic];
-        for ((moments, network), (slot, n_updates)) in [(a, b), (c, d)]
-            .into_iter()
-            .zip(networks)
-            .zip(ppo.optimizers.iter_mut().zip(numbers.n_adam_updates))
+        let width = |statistics: &Option<Statistics>| statistics.as_ref().map(Statistics::len);
+        if width(&numbers.observed) != width(&ppo.observed)
+            || width(&numbers.earned) != width(&ppo.earned)
         {
-            let (first, second) = moments;
-            let n = network.parameters().len();
-            if first.len() != n || second.len() != n {
+            return mismatch("it normalises something else");
+        }
+        ppo.policy = policy;
+        let [a, b, c, d, e, f] = moments;
+        let optimizers = &mut ppo.optimizers;
+        let slots = [&mut optimizers.actor, &mut optimizers.critic, &mut optimizers.log_std];
+        for ((slot, n_updates), (first, second)) in
+            slots.into_iter().zip(numbers.n_adam_updates).zip([(a, b), (c, d), (e, f)])
+        {
+            if [first.len(), second.len()] != [slot.first.len(); 2] {
                 return mismatch("its moments do not fit the policy");
             }
             *slot = slot.clone().with_moments(first.clone(), second.clone(), n_updates);
@@ -258,64 +284,19 @@ impl Ppo {
         ppo.rng = fastrand::Rng::with_seed(numbers.rng);
         ppo.step = numbers.step;
         ppo.n_episodes = numbers.n_episodes;
-        ppo.recent = recent(&numbers.recent);
-        let n_seen = ppo.policy.n_observation();
-        let space = ppo.lanes[0].env.spec().actions;
-        let observations = ppo.rollout.observations.chunks_exact_mut(n_seen);
-        let stored = numbers.lanes.iter().zip(actions);
-        let lanes = ppo.lanes.iter_mut().zip(observations).zip(stored).enumerate();
-        for (index, ((lane, observation), (stored, actions))) in lanes {
-            let Some(n_resets) = stored.n_resets.checked_sub(1) else {
-                return mismatch("an episode has not begun");
-            };
-            lane.n_resets = n_resets;
-            lane.reset(seed_base, index, observation);
-            if lane.seed != stored.seed || !fits(actions, &space) {
-                return mismatch("its episodes have other seeds or actions");
-            }
-            for action in actions.iter() {
-                let step = lane.env.step(action, observation);
-                lane.reward += step.reward;
-                lane.length += 1;
-                if step.is_end() {
-                    return mismatch("an episode ends before its last action");
+        ppo.recent = numbers.recent.clone();
+        ppo.observed = numbers.observed.clone();
+        ppo.earned = numbers.earned.clone();
+        let mut stored = numbers.lanes.iter().zip(actions);
+        for group in &mut ppo.groups {
+            for lane in 0..group.n_lanes() {
+                let (stored, actions) = stored.next().expect("as many as there are lanes");
+                if !group.resume(lane, (stored.n_resets, stored.seed), actions) {
+                    return mismatch("its episodes have other seeds or actions");
                 }
+                group.lanes[lane].discounted = stored.discounted;
             }
-            lane.actions = actions.clone();
         }
         Ok(ppo)
     }
-}
-
-/// Whether all of `actions` can be taken in `space`.
-fn fits(actions: &Actions, space: &ActionSpace) -> bool {
-    match (actions, space) {
-        (Actions::Discrete(actions), ActionSpace::Discrete(_)) => {
-            actions.iter().all(|&action| (action as usize) < space.size())
-        }
-        (Actions::Continuous { width, .. }, ActionSpace::Continuous { .. }) => {
-            *width as usize == space.size()
-        }
-        _ => false,
-    }
-}
-
-/// The newest episodes. Their names live as long as the process: there are a handful of them, and
-/// a process restores one training.
-fn recent(stored: &[RecentNumbers]) -> std::collections::VecDeque<Recent> {
-    let mut names: Vec<&'static str> = Vec::new();
-    let mut name = |text: &str| match names.iter().find(|known| **known == text) {
-        Some(known) => *known,
-        None => {
-            let leaked: &'static str = Box::leak(text.to_owned().into_boxed_str());
-            names.push(leaked);
-            leaked
-        }
-    };
-    let mut revive = |episode: &RecentNumbers| Recent {
-        reward: episode.reward,
-        length: episode.length,
-        metrics: episode.metrics.iter().map(|(text, x)| (name(text), *x)).collect(),
-    };
-    stored.iter().map(&mut revive).collect()
 }

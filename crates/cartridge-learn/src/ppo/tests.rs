@@ -1,5 +1,5 @@
 use cartridge_games::cart_pole::{self, CartPole};
-use cartridge_games::{ActionSpace, EnvAction, EnvSpec, Scene, Step};
+use cartridge_games::{ActionSpace, EnvAction, EnvSpec, Scene, Step, Stream, episode_seed};
 
 use super::*;
 
@@ -7,151 +7,10 @@ fn cart_poles(n: usize) -> Vec<Box<dyn Env>> {
     (0..n).map(|_| Box::new(CartPole::new(cart_pole::Config::default())) as Box<dyn Env>).collect()
 }
 
-#[track_caller]
-fn assert_close(values: &[f32], expected: &[f32]) {
-    assert_eq!(values.len(), expected.len());
-    for (x, y) in values.iter().zip(expected) {
-        assert!((x - y).abs() < 1e-5, "{values:?} is not {expected:?}");
-    }
-}
-
-/// Two lanes and three steps, worked by hand with gamma 0.5 and lambda 0.5. Lane 0 terminates at
-/// its second step; lane 1 is truncated there, in a state worth 8.
-#[test]
-fn advantages_by_hand() {
-    use End::{No, Terminated, Truncated};
-    let rewards = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-    let values = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 20.0];
-    let ends = [No, No, Terminated, Truncated, No, No];
-    let next_values = next_values(&values, &[8.0], &ends, 2);
-    assert_eq!(next_values, [4.0, 5.0, 0.0, 8.0, 10.0, 20.0]);
-    let steps =
-        Steps { rewards: &rewards, values: &values, next_values: &next_values, ends: &ends };
-    // Deltas: 1 + 2 - 2 = 1, 1 + 2.5 - 3 = 0.5; 1 - 4 = -3, 1 + 4 - 5 = 0; 1 + 5 - 6 = 0,
-    // 1 + 10 - 7 = 4. Only the first step has a later one in its episode.
-    let expected = [1.0 + 0.25 * -3.0, 0.5 + 0.25 * 0.0, -3.0, 0.0, 0.0, 4.0];
-    assert_close(&advantages(&steps, 2, 0.5, 0.5), &expected);
-}
-
-#[test]
-fn advantages_travel_within_an_episode() {
-    let ends = [End::No; 3];
-    let (rewards, values) = ([0.0, 0.0, 1.0], [0.0; 4]);
-    let next_values = next_values(&values, &[], &ends, 1);
-    let steps =
-        Steps { rewards: &rewards, values: &values, next_values: &next_values, ends: &ends };
-    assert_close(&advantages(&steps, 1, 0.9, 1.0), &[0.81, 0.9, 1.0]);
-}
-
-/// Compares loss, slope and clipping for a ratio, an advantage and a clip range of 0.2.
-#[track_caller]
-fn check_surrogate(ratio: f32, advantage: f32, loss: f32, slope: f32, is_clipped: bool) {
-    let result = surrogate(ratio.ln(), advantage, 0.2);
-    assert_close(&[result.loss, result.slope], &[loss, slope]);
-    assert_eq!(result.is_clipped, is_clipped);
-    assert!((result.approx_kl - (ratio - 1.0 - ratio.ln())).abs() < 1e-6);
-}
-
-#[test]
-fn the_surrogate_is_clipped_on_the_hopeful_side_only() {
-    check_surrogate(1.0, 2.0, -2.0, -2.0, false);
-    check_surrogate(1.5, 2.0, -2.4, 0.0, true);
-    check_surrogate(1.5, -2.0, 3.0, 3.0, true);
-    check_surrogate(0.5, 2.0, -1.0, -1.0, true);
-    check_surrogate(0.5, -2.0, 1.6, 0.0, true);
-}
-
-/// The gradient of one sample's loss against central differences, entropy included.
-#[test]
-fn the_logit_gradient_equals_finite_differences() {
-    let (logits, action, old_log_prob) = ([0.3_f64, -0.4, 0.9], 2, -0.8_f64);
-    let (advantage, ent_coef) = (1.7, 0.3);
-    let loss = |logits: [f64; 3]| {
-        let total: f64 = logits.iter().map(|x| x.exp()).sum();
-        let log_probs = logits.map(|x| x - total.ln());
-        let entropy: f64 = -log_probs.iter().map(|x| x.exp() * x).sum::<f64>();
-        -(log_probs[action] - old_log_prob).exp() * advantage - ent_coef * entropy
-    };
-    let mut row = logits.map(|x| x as f32);
-    log_softmax(&mut row);
-    let surrogate = surrogate(row[action] - old_log_prob as f32, advantage as f32, 10.0);
-    logit_gradient(&mut row, action, surrogate.slope, ent_coef as f32);
-    for index in 0..3 {
-        let at = |change: f64| {
-            let mut logits = logits;
-            logits[index] += change;
-            loss(logits)
-        };
-        let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
-        assert!((f64::from(row[index]) - slope).abs() < 1e-5, "{} is not {slope}", row[index]);
-    }
-}
-
-#[test]
-fn entropy_of_even_odds_is_the_logarithm_of_two() {
-    let entropy = logit_gradient(&mut [0.5_f32.ln(); 2], 0, 0.0, 0.0);
-    assert!((entropy - 2.0_f32.ln()).abs() < 1e-6);
-}
-
-/// An action that is not legal changes nothing: the rest is as if it did not exist.
-#[test]
-fn a_masked_action_has_no_entropy_and_no_gradient() {
-    let mut with = [0.3, 7.0, -0.4, 0.9];
-    forbid(&mut with, &[true, false, true, true]);
-    let mut without = [0.3, -0.4, 0.9];
-    log_softmax(&mut with);
-    log_softmax(&mut without);
-    let entropy = logit_gradient(&mut with, 3, -1.7, 0.3);
-    assert_close(&[entropy], &[logit_gradient(&mut without, 2, -1.7, 0.3)]);
-    assert_close(&with, &[without[0], 0.0, without[1], without[2]]);
-}
-
-#[test]
-fn a_masked_action_is_never_drawn() {
-    let mut logits = [0.5_f32.ln(), 30.0, 0.5_f32.ln(), 30.0];
-    forbid(&mut logits, &[true, false, true, false]);
-    let rng = &mut fastrand::Rng::with_seed(0);
-    for _ in 0..10_000 {
-        let (action, log_prob) = sample(&logits, rng);
-        assert!(action == 0 || action == 2, "{action}");
-        assert!((log_prob - 0.5_f32.ln()).abs() < 1e-6);
-    }
-}
-
-#[test]
-fn normalizing_by_hand() {
-    let mut values = [1.0, 2.0, 3.0];
-    normalize(&mut values);
-    assert_close(&values, &[-1.0, 0.0, 1.0]);
-    let mut alone = [5.0];
-    normalize(&mut alone);
-    assert_eq!(alone, [5.0]);
-}
-
-#[test]
-fn explained_variance_by_hand() {
-    assert_eq!(explained_variance(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]), Some(1.0));
-    assert_eq!(explained_variance(&[5.0, 5.0, 5.0], &[1.0, 2.0, 3.0]), Some(0.0));
-    assert_eq!(explained_variance(&[1.0, 2.0], &[4.0, 4.0]), None);
-}
-
-#[test]
-fn samples_follow_the_probabilities() {
-    let logits = [0.1_f32.ln(), 0.6_f32.ln(), 0.3_f32.ln()];
-    let rng = &mut fastrand::Rng::with_seed(0);
-    let mut counts = [0.0_f32; 3];
-    for _ in 0..10_000 {
-        let (action, log_prob) = sample(&logits, rng);
-        counts[action] += 1e-4;
-        assert!((log_prob - logits[action]).abs() < 1e-6);
-    }
-    assert!((counts[0] - 0.1).abs() < 0.02 && (counts[1] - 0.6).abs() < 0.02, "{counts:?}");
-}
-
 #[test]
 fn unknown_settings_are_refused() {
     let config: Config = serde_json::from_str(r#"{"learning_rate": 0.001}"#).unwrap();
-    assert_eq!(config, Config { learning_rate: 0.001, ..Config::default() });
+    assert_eq!(config, Config { learning_rate: 0.001.into(), ..Config::default() });
     let error = serde_json::from_str::<Config>(r#"{"lr": 0.001}"#).unwrap_err();
     assert!(error.to_string().starts_with("unknown field `lr`"), "{error}");
 }
@@ -210,13 +69,13 @@ fn solves_a_task_with_a_known_answer() {
     let config = Config {
         n_envs: 4,
         n_steps: 64,
-        learning_rate: 3e-3,
+        learning_rate: 3e-3.into(),
         total_timesteps: 8_192,
         ..Config::default()
     };
     let signs = || Signs { rng: fastrand::Rng::with_seed(0), is_positive: true };
     let envs = (0..4).map(|_| Box::new(signs()) as Box<dyn Env>).collect();
-    let mut ppo = Ppo::new(envs, &config, 1);
+    let mut ppo = Ppo::new(envs, &config, 1, Team::new(2));
     while !ppo.is_done() {
         ppo.update();
     }
@@ -292,7 +151,7 @@ impl Env for Forbidden {
 fn forbidden(config: &Config) -> Ppo {
     let env = || Forbidden { rng: fastrand::Rng::with_seed(0), forbidden: 0, n_steps: 0 };
     let envs = (0..config.n_envs).map(|_| Box::new(env()) as Box<dyn Env>).collect();
-    Ppo::new(envs, config, 3)
+    Ppo::new(envs, config, 3, Team::new(2))
 }
 
 #[test]
@@ -300,7 +159,7 @@ fn a_masked_task_is_learnt_by_legal_actions_alone() {
     let config = Config {
         n_envs: 4,
         n_steps: 64,
-        learning_rate: 3e-3,
+        learning_rate: 3e-3.into(),
         total_timesteps: 16_384,
         ..Config::default()
     };
@@ -313,9 +172,8 @@ fn a_masked_task_is_learnt_by_legal_actions_alone() {
         observation[forbidden] = 1.0;
         let mut mask = [true; 3];
         mask[forbidden] = false;
-        let mut action = [Action(9)];
-        ppo.policy().greedy_legal(&observation, &mask, 1, &mut action);
-        assert_eq!(action, [Action((forbidden + 1) % 3)]);
+        let choices = ppo.policy().choose(&observation, &mask, 1);
+        assert_eq!(choices.get(0).index(), (forbidden + 1) % 3);
     }
 }
 
@@ -323,8 +181,13 @@ fn a_masked_task_is_learnt_by_legal_actions_alone() {
 /// those in acting.
 #[test]
 fn masks_of_learning_are_masks_of_acting() {
-    let config =
-        Config { n_envs: 3, n_steps: 32, learning_rate: 0.0, ent_coef: 0.1, ..Config::default() };
+    let config = Config {
+        n_envs: 3,
+        n_steps: 32,
+        learning_rate: 0.0.into(),
+        ent_coef: 0.1,
+        ..Config::default()
+    };
     let mut ppo = forbidden(&config);
     for _ in 0..3 {
         let update = ppo.update();
@@ -340,7 +203,7 @@ fn masks_of_learning_are_masks_of_acting() {
 fn the_same_seed_replays_exactly() {
     let run = |seed_base| {
         let config = Config { total_timesteps: 6_000, ..Config::default() };
-        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, seed_base);
+        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, seed_base, Team::new(2));
         let mut updates = Vec::new();
         while !ppo.is_done() {
             updates.push(ppo.update());
@@ -354,7 +217,7 @@ fn the_same_seed_replays_exactly() {
 #[test]
 fn episodes_are_counted_and_seeded_in_order() {
     let config = Config { n_envs: 3, n_steps: 100, total_timesteps: 901, ..Config::default() };
-    let mut ppo = Ppo::new(cart_poles(3), &config, 9);
+    let mut ppo = Ppo::new(cart_poles(3), &config, 9, Team::new(2));
     let mut episodes = Vec::new();
     let mut steps = Vec::new();
     while !ppo.is_done() {
@@ -401,7 +264,7 @@ fn play_again(end: &EpisodeEnd) -> (f64, u32) {
 #[test]
 fn an_update_reports_finite_numbers() {
     let config = Config::default();
-    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1);
+    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(2));
     let update = ppo.update();
     let names: Vec<&str> = update.scalars.iter().map(|(metric, _)| metric.name()).collect();
     assert_eq!(
@@ -416,6 +279,7 @@ fn an_update_reports_finite_numbers() {
             "train/entropy",
             "train/approx_kl",
             "train/clip_fraction",
+            "train/clip_range",
             "train/grad_norm",
             "train/explained_variance",
         ]
@@ -430,10 +294,9 @@ fn evaluate(policy: &Policy, n_episodes: u64) -> f64 {
         let mut env = CartPole::new(cart_pole::Config::default());
         let mut observation = [0.0; 4];
         env.reset(Some(episode_seed(0, Stream::Evaluation, 0, episode)), &mut observation);
-        let mut actions = [Action(0)];
         loop {
-            policy.greedy(&observation, 1, &mut actions);
-            let step = env.step(actions[0].into(), &mut observation);
+            let choices = policy.choose(&observation, &[true; 2], 1);
+            let step = env.step(choices.get(0), &mut observation);
             total += step.reward;
             if step.is_end() {
                 break;
@@ -446,7 +309,7 @@ fn evaluate(policy: &Policy, n_episodes: u64) -> f64 {
 #[test]
 fn learns_to_balance_the_pole() {
     let config = Config { total_timesteps: 100_000, ..Config::default() };
-    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1);
+    let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(2));
     while !ppo.is_done() {
         ppo.update();
     }
@@ -454,40 +317,52 @@ fn learns_to_balance_the_pole() {
     assert!(mean > 400.0, "the pole stands for {mean} steps on average");
 }
 
-#[test]
-fn what_environments_measure_is_averaged_over_episodes() {
-    let end = |metrics: Vec<(&'static str, f64)>| Recent { reward: 0.0, length: 1, metrics };
-    assert_eq!(mean_metrics(&VecDeque::new()), []);
-    let ends = [vec![("profit", 1.0), ("survival", 0.0)], vec![("profit", 4.0), ("survival", 1.0)]];
-    let ends: VecDeque<Recent> = ends.into_iter().map(end).collect();
-    assert_eq!(mean_metrics(&ends), [("profit", 2.5), ("survival", 0.5)]);
-}
-
-/// Everything that a later update depends on, through its file.
-fn put_away_and_back(ppo: &Ppo, config: &Config, seed: u64, envs: Vec<Box<dyn Env>>) -> Ppo {
+/// Everything that a later update depends on, through its file, and with other threads.
+fn put_away_and_back(ppo: &Ppo, config: &Config, envs: Vec<Box<dyn Env>>, n_threads: usize) -> Ppo {
     let policy = Policy::from_safetensors(&ppo.policy().to_safetensors()).unwrap();
     let state = State::from_bytes(&ppo.state().to_bytes()).unwrap();
     assert_eq!(state, ppo.state());
-    Ppo::restore(envs, config, seed, policy, &state).unwrap()
+    Ppo::restore(envs, config, 5, Team::new(n_threads), policy, &state).unwrap()
+}
+
+/// Environments of each kind of actions, with every setting that leaves something behind.
+fn kinds() -> [(&'static str, Config); 3] {
+    let config = Config {
+        n_envs: 5,
+        n_steps: 40,
+        n_epochs: 2,
+        batch_size: 150,
+        learning_rate: Schedule::Linear(1e-3),
+        clip_range: Schedule::Linear(0.2),
+        clip_range_vf: Some(0.2),
+        ent_coef: 0.01,
+        total_timesteps: 4_000,
+        ..Config::default()
+    };
+    let normalized =
+        Config { normalize_observation: true, normalize_reward: true, ..config.clone() };
+    let relu = Config { activation: Activation::Relu, net_arch: vec![32, 16], ..config.clone() };
+    [("CartPole-v1", relu), ("AsteroidProspector-v0", config), ("Pendulum-v1", normalized)]
+}
+
+fn envs(id: &str, n: usize) -> Vec<Box<dyn Env>> {
+    (0..n).map(|_| cartridge_games::registry::make_env(id, &Default::default()).unwrap()).collect()
 }
 
 #[test]
 fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
-    for id in ["CartPole-v1", "AsteroidProspector-v0"] {
-        let make = || {
-            let env = |_| cartridge_games::registry::make_env(id, &Default::default()).unwrap();
-            (0..3).map(env).collect::<Vec<_>>()
-        };
-        let config = Config { n_envs: 3, n_steps: 40, n_epochs: 2, ..Config::default() };
-        let mut whole = Ppo::new(make(), &config, 5);
-        let mut parts = Ppo::new(make(), &config, 5);
+    for (id, config) in kinds() {
+        let make = || envs(id, config.n_envs);
+        let mut whole = Ppo::new(make(), &config, 5, Team::new(1));
+        let mut parts = Ppo::new(make(), &config, 5, Team::new(2));
         for update in 0..12 {
             if update == 4 {
+                let old = config.learning_rate.at(whole.done());
                 for ppo in [&mut whole, &mut parts] {
-                    assert_eq!(ppo.tune(Knob::LearningRate, 1e-3), config.learning_rate);
+                    assert_eq!(ppo.tune(Knob::LearningRate, 1e-3), old);
                 }
             }
-            parts = put_away_and_back(&parts, &config, 5, make());
+            parts = put_away_and_back(&parts, &config, make(), 1 + update % 3);
             let (expected, found) = (whole.update(), parts.update());
             // Also where a figure is not a number.
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{id}, update {update}");
@@ -498,22 +373,36 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
 }
 
 #[test]
+fn the_number_of_threads_changes_nothing() {
+    for (id, config) in kinds() {
+        let hashes = [1, 2, 4].map(|n_threads| {
+            let mut ppo = Ppo::new(envs(id, config.n_envs), &config, 5, Team::new(n_threads));
+            let updates: Vec<Update> = (0..6).map(|_| ppo.update()).collect();
+            (ppo.policy().sha256(), format!("{updates:?}"))
+        });
+        assert_eq!(hashes[0], hashes[1], "{id}");
+        assert_eq!(hashes[0], hashes[2], "{id}");
+    }
+}
+
+#[test]
 fn a_state_of_another_training_is_refused() {
     let config = Config { n_envs: 2, n_steps: 20, ..Config::default() };
-    let mut ppo = Ppo::new(cart_poles(2), &config, 5);
+    let mut ppo = Ppo::new(cart_poles(2), &config, 5, Team::new(1));
     ppo.update();
     let state = ppo.state();
     let restore = |envs, config: &Config, seed, policy: &Policy| {
-        Ppo::restore(envs, config, seed, policy.clone(), &state)
-            .map(|_| ())
-            .unwrap_err()
-            .to_string()
+        let restored = Ppo::restore(envs, config, seed, Team::new(1), policy.clone(), &state);
+        restored.map(|_| ()).unwrap_err().to_string()
     };
     let message = restore(cart_poles(2), &config, 6, ppo.policy());
     assert!(message.contains("other seeds"), "{message}");
     let three = Config { n_envs: 3, ..config.clone() };
     let message = restore(cart_poles(3), &three, 5, ppo.policy());
     assert!(message.contains("another number of environments"), "{message}");
+    let normalized = Config { normalize_reward: true, ..config.clone() };
+    let message = restore(cart_poles(2), &normalized, 5, ppo.policy());
+    assert!(message.contains("normalises something else"), "{message}");
     let other = Policy::new(7, 2, &mut fastrand::Rng::with_seed(1));
     let message = restore(cart_poles(2), &config, 5, &other);
     assert!(message.contains("does not fit the environment"), "{message}");
@@ -521,4 +410,137 @@ fn a_state_of_another_training_is_refused() {
     for cut in [0, 7, 9, 100, bytes.len() - 1] {
         assert!(State::from_bytes(&bytes[..cut]).is_err(), "cut at {cut}");
     }
+}
+
+/// Pays most for a number that is nine tenths of what is shown, and lasts for one step.
+#[derive(Debug)]
+struct Aim {
+    rng: fastrand::Rng,
+    shown: f32,
+}
+
+static AIM: EnvSpec = EnvSpec {
+    id: "aim",
+    actions: ActionSpace::Continuous { low: &[-1.0], high: &[1.0] },
+    action_names: &["aim"],
+    observation_names: &["shown"],
+    ..SIGNS
+};
+
+impl Env for Aim {
+    fn spec(&self) -> &'static EnvSpec {
+        &AIM
+    }
+
+    fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
+        if let Some(seed) = seed {
+            self.rng = fastrand::Rng::with_seed(seed);
+        }
+        // Far from what networks like, unless it is normalised.
+        self.shown = self.rng.f32() * 2.0 - 1.0;
+        observation[0] = 500.0 + 100.0 * self.shown;
+    }
+
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        let number = action.numbers()[0];
+        assert!((-1.0..=1.0).contains(&number), "numbers are held within bounds");
+        let distance = f64::from(number - 0.9 * self.shown);
+        observation[0] = 500.0;
+        let reward = -1000.0 * distance * distance;
+        Step { reward, terminated: true, truncated: false, ticks: 1, is_invalid: false }
+    }
+
+    fn scene(&self) -> Scene {
+        Scene { view: [0.0, 0.0, 1.0, 1.0], shapes: Vec::new() }
+    }
+}
+
+#[test]
+fn numbers_are_learnt_with_everything_normalised() {
+    let config = Config {
+        n_envs: 8,
+        n_steps: 64,
+        learning_rate: 1e-3.into(),
+        total_timesteps: 40_000,
+        normalize_observation: true,
+        normalize_reward: true,
+        log_std_init: -0.5,
+        ..Config::default()
+    };
+    let aim = || Aim { rng: fastrand::Rng::with_seed(0), shown: 0.0 };
+    let envs = (0..8).map(|_| Box::new(aim()) as Box<dyn Env>).collect();
+    let mut ppo = Ppo::new(envs, &config, 1, Team::new(2));
+    let mut last = None;
+    while !ppo.is_done() {
+        last = Some(ppo.update());
+    }
+    for shown in [-0.8, 0.0, 0.8] {
+        let chosen = ppo.policy().choose(&[500.0 + 100.0 * shown], &[], 1);
+        let number = chosen.get(0).numbers()[0];
+        assert!((number - 0.9 * shown).abs() < 0.1, "{shown} is answered with {number}");
+    }
+    let deviation = last.unwrap().scalar(Metric::ActionDeviation).unwrap();
+    assert!(deviation < 0.3, "it has become sure of itself: {deviation}");
+}
+
+#[test]
+fn an_update_ends_when_the_policy_has_moved_far_enough() {
+    let config = Config { learning_rate: 1e-2.into(), ..Config::default() };
+    let measure = |target_kl| {
+        let config = Config { target_kl, ..config.clone() };
+        let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(1));
+        ppo.update();
+        ppo.optimizers.actor.n_updates
+    };
+    assert_eq!(measure(None), 320, "ten epochs of 32 minibatches");
+    assert!((1..320).contains(&measure(Some(0.01))));
+}
+
+/// Pays a number that is not one, in the third update.
+#[derive(Debug)]
+struct Breaks(CartPole, u32);
+
+impl Env for Breaks {
+    fn spec(&self) -> &'static EnvSpec {
+        self.0.spec()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
+        self.0.reset(seed, observation);
+    }
+
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        self.1 += 1;
+        let step = self.0.step(action, observation);
+        let reward = if self.1 == 70 { f64::NAN } else { step.reward };
+        Step { reward, ..step }
+    }
+
+    fn scene(&self) -> Scene {
+        self.0.scene()
+    }
+}
+
+#[test]
+fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
+    let config = Config { n_envs: 2, n_steps: 32, ..Config::default() };
+    let breaks = || Breaks(CartPole::new(cart_pole::Config::default()), 0);
+    let envs = (0..2).map(|_| Box::new(breaks()) as Box<dyn Env>).collect();
+    let mut ppo = Ppo::new(envs, &config, 1, Team::new(2));
+    for _ in 0..2 {
+        assert!(ppo.update().scalars.iter().all(|(_, value)| value.is_finite()));
+        assert_eq!(ppo.fault(), None);
+    }
+    let before = ppo.policy().sha256();
+    let update = ppo.update();
+    assert!(update.scalar(Metric::GradientNorm).unwrap().is_nan());
+    assert_eq!(ppo.policy().sha256(), before, "no step was made with it");
+    let fault = ppo.fault().unwrap();
+    assert_eq!((fault.step, fault.n_samples), (192, 64));
+    assert_eq!(Policy::from_safetensors(&fault.weights).unwrap().sha256(), before);
+    let file = fault.to_bytes();
+    let file = safetensors::SafeTensors::deserialize(&file).unwrap();
+    assert_eq!(file.tensor("observations").unwrap().shape(), [64, 4]);
+    let returns = file.tensor("returns").unwrap().data().as_chunks::<4>().0;
+    assert!(returns.iter().any(|&x| f32::from_le_bytes(x).is_nan()), "it is among the samples");
 }

@@ -1,0 +1,340 @@
+//! The knobs of each algorithm.
+
+use cartridge_learn::network::Activation;
+use cartridge_learn::schedule::Schedule;
+use cartridge_learn::{dqn, ppo};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Algorithm, ConfigError, plain_words};
+
+/// Knobs of the algorithm, with Stable-Baselines3's names and defaults.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Trainer {
+    /// Of PPO.
+    Ppo(PpoTrainer),
+    /// Of DQN.
+    Dqn(DqnTrainer),
+}
+
+/// Knobs of PPO.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PpoTrainer {
+    /// Step size of the optimiser, 1e-6 to 1; `lin_0.001` falls from there to 0.
+    pub learning_rate: Schedule,
+    /// Environment steps to train for, 5,000 to 1e9.
+    pub total_timesteps: u64,
+    /// Weight of a reward one step later, 0.8 to 0.9999.
+    pub gamma: f64,
+    /// Trade between bias and variance of advantages, 0 to 1.
+    pub gae_lambda: f64,
+    /// How far the policy may move in one update, 0.05 to 1; `lin_0.2` falls from there to 0.
+    pub clip_range: Schedule,
+    /// How far a value may move in one update, above 0 to 1e6; null for any.
+    #[serde(default)]
+    pub clip_range_vf: Option<f64>,
+    /// Weight of the entropy bonus, 0 to 0.1.
+    pub ent_coef: f64,
+    /// Weight of the value loss, 0 to 10.
+    pub vf_coef: f64,
+    /// Gradients are scaled down to this norm, above 0 to 100.
+    pub max_grad_norm: f64,
+    /// An update ends when the policy has moved one and a half times as far, above 0 to 100; null
+    /// for never.
+    #[serde(default)]
+    pub target_kl: Option<f64>,
+    /// Passes over the gathered steps in one update, 1 to 100.
+    pub n_epochs: u32,
+    /// Steps in one gradient step, 16 to 65,536.
+    pub batch_size: u32,
+    /// Whether advantages are normalised within a batch.
+    pub normalize_advantage: bool,
+    /// Whether observations are normalised by all that was seen.
+    #[serde(default)]
+    pub normalize_observation: bool,
+    /// Whether rewards are normalised by the deviation of discounted returns.
+    #[serde(default)]
+    pub normalize_reward: bool,
+    /// Units of the hidden layers, 1 to 8 of 1 to 1,024.
+    #[serde(default = "default_ppo_net")]
+    pub net_arch: Vec<usize>,
+    /// What follows a hidden layer: `tanh` or `relu`.
+    #[serde(default)]
+    pub activation: Activation,
+    /// The logarithm of the deviation of continuous actions at the beginning, -5 to 2.
+    #[serde(default)]
+    pub log_std_init: f64,
+    /// Whether the run ends when its returns have reached what is to be had and stay there.
+    #[serde(default)]
+    pub early_stop: bool,
+}
+
+fn default_ppo_net() -> Vec<usize> {
+    ppo::Config::default().net_arch
+}
+
+/// Knobs of DQN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DqnTrainer {
+    /// Step size of the optimiser, 1e-6 to 1; `lin_0.001` falls from there to 0.
+    pub learning_rate: Schedule,
+    /// Environment steps to train for, 5,000 to 1e9.
+    pub total_timesteps: u64,
+    /// Weight of a reward one step later, 0.8 to 0.9999.
+    pub gamma: f64,
+    /// Steps that are kept to learn from, 512 to 2e6.
+    pub buffer_size: u64,
+    /// Steps before anything is learnt, 0 to 1e7; actions are random until then.
+    pub learning_starts: u64,
+    /// Samples in one gradient step, 16 to 65,536.
+    pub batch_size: u32,
+    /// How far the target network moves to the network when it follows, above 0 to 1.
+    pub tau: f64,
+    /// Steps of each environment between two times of learning, 1 to 1e5.
+    pub train_freq: u32,
+    /// Gradient steps each time, 1 to 1e5; -1 for as many as environments have made steps.
+    pub gradient_steps: i64,
+    /// Steps whose rewards count before the value of what follows, 1 to 20.
+    pub n_steps: u32,
+    /// Environment steps after which the target network follows, 1 to 1e7.
+    pub target_update_interval: u64,
+    /// Share of the training over which exploration falls, 0 to 1.
+    pub exploration_fraction: f64,
+    /// Share of random actions at the beginning, 0 to 1.
+    pub exploration_initial_eps: f64,
+    /// Share of random actions from then on, 0 to 0.5.
+    pub exploration_final_eps: f64,
+    /// Gradients are scaled down to this norm, above 0 to 100.
+    pub max_grad_norm: f64,
+    /// Units of the hidden layers, 1 to 8 of 1 to 1,024.
+    pub net_arch: Vec<usize>,
+    /// What follows a hidden layer: `tanh` or `relu`.
+    pub activation: Activation,
+    /// Whether one network chooses the action whose value the other gives.
+    pub double_q: bool,
+    /// Whether samples that surprised are drawn more often.
+    pub prioritized_replay: bool,
+    /// How much more often, 0 to 1.
+    pub prioritized_replay_alpha: f64,
+    /// How much of that is taken back by weights at the beginning, 0 to 1; all at the end.
+    pub prioritized_replay_beta0: f64,
+    /// Whether the run ends when its returns have reached what is to be had and stay there.
+    pub early_stop: bool,
+}
+
+impl Trainer {
+    /// The defaults of an algorithm.
+    pub(super) fn new(algo: Algorithm) -> Self {
+        match algo {
+            Algorithm::Ppo => {
+                let ppo = ppo::Config::default();
+                Self::Ppo(PpoTrainer {
+                    learning_rate: ppo.learning_rate,
+                    total_timesteps: ppo.total_timesteps,
+                    gamma: ppo.gamma,
+                    gae_lambda: ppo.gae_lambda,
+                    clip_range: ppo.clip_range,
+                    clip_range_vf: ppo.clip_range_vf,
+                    ent_coef: ppo.ent_coef,
+                    vf_coef: ppo.vf_coef,
+                    max_grad_norm: ppo.max_grad_norm,
+                    target_kl: ppo.target_kl,
+                    n_epochs: ppo.n_epochs as u32,
+                    batch_size: ppo.batch_size as u32,
+                    normalize_advantage: ppo.normalize_advantage,
+                    normalize_observation: ppo.normalize_observation,
+                    normalize_reward: ppo.normalize_reward,
+                    net_arch: ppo.net_arch,
+                    activation: ppo.activation,
+                    log_std_init: ppo.log_std_init,
+                    early_stop: false,
+                })
+            }
+            Algorithm::Dqn => {
+                let dqn = dqn::Config::default();
+                Self::Dqn(DqnTrainer {
+                    learning_rate: dqn.learning_rate,
+                    total_timesteps: dqn.total_timesteps,
+                    gamma: dqn.gamma,
+                    buffer_size: dqn.buffer_size as u64,
+                    learning_starts: dqn.learning_starts,
+                    batch_size: dqn.batch_size as u32,
+                    tau: dqn.tau,
+                    train_freq: dqn.train_freq as u32,
+                    gradient_steps: dqn.gradient_steps,
+                    n_steps: dqn.n_steps as u32,
+                    target_update_interval: dqn.target_update_interval,
+                    exploration_fraction: dqn.exploration_fraction,
+                    exploration_initial_eps: dqn.exploration_initial_eps,
+                    exploration_final_eps: dqn.exploration_final_eps,
+                    max_grad_norm: dqn.max_grad_norm,
+                    net_arch: dqn.net_arch,
+                    activation: dqn.activation,
+                    double_q: dqn.double_q,
+                    prioritized_replay: dqn.prioritized_replay,
+                    prioritized_replay_alpha: dqn.prioritized_replay_alpha,
+                    prioritized_replay_beta0: dqn.prioritized_replay_beta0,
+                    early_stop: false,
+                })
+            }
+        }
+    }
+
+    /// The knobs of `algo` in a file or a draft.
+    pub(super) fn read(algo: Algorithm, value: &Value) -> Result<Self, ConfigError> {
+        fn typed<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<T, ConfigError> {
+            serde_path_to_error::deserialize(value).map_err(|error| ConfigError::BadValue {
+                key: format!("trainer.{}", error.path()),
+                detail: plain_words(&error.inner().to_string()),
+            })
+        }
+        Ok(match algo {
+            Algorithm::Ppo => Self::Ppo(typed(value)?),
+            Algorithm::Dqn => Self::Dqn(typed(value)?),
+        })
+    }
+
+    /// Environment steps to train for.
+    pub fn total_timesteps(&self) -> u64 {
+        match self {
+            Self::Ppo(ppo) => ppo.total_timesteps,
+            Self::Dqn(dqn) => dqn.total_timesteps,
+        }
+    }
+
+    /// Step size of the optimiser.
+    pub fn learning_rate(&self) -> Schedule {
+        match self {
+            Self::Ppo(ppo) => ppo.learning_rate,
+            Self::Dqn(dqn) => dqn.learning_rate,
+        }
+    }
+
+    /// Whether the run ends when its returns stay where they can be.
+    pub fn early_stop(&self) -> bool {
+        match self {
+            Self::Ppo(ppo) => ppo.early_stop,
+            Self::Dqn(dqn) => dqn.early_stop,
+        }
+    }
+
+    /// Path, value and bounds of every number.
+    pub(super) fn bounds(&self) -> Vec<(&'static str, f64, f64, f64)> {
+        let mut bounds = vec![
+            ("trainer.learning_rate", self.learning_rate().start(), 1e-6, 1.0),
+            ("trainer.total_timesteps", self.total_timesteps() as f64, 5e3, 1e9),
+        ];
+        match self {
+            Self::Ppo(ppo) => bounds.extend([
+                ("trainer.gamma", ppo.gamma, 0.8, 0.9999),
+                ("trainer.gae_lambda", ppo.gae_lambda, 0.0, 1.0),
+                ("trainer.clip_range", ppo.clip_range.start(), 0.05, 1.0),
+                ("trainer.clip_range_vf", ppo.clip_range_vf.unwrap_or(1.0), 1e-6, 1e6),
+                ("trainer.ent_coef", ppo.ent_coef, 0.0, 0.1),
+                ("trainer.vf_coef", ppo.vf_coef, 0.0, 10.0),
+                ("trainer.max_grad_norm", ppo.max_grad_norm, 1e-6, 100.0),
+                ("trainer.target_kl", ppo.target_kl.unwrap_or(1.0), 1e-6, 100.0),
+                ("trainer.n_epochs", f64::from(ppo.n_epochs), 1.0, 100.0),
+                ("trainer.batch_size", f64::from(ppo.batch_size), 16.0, 65_536.0),
+                ("trainer.log_std_init", ppo.log_std_init, -5.0, 2.0),
+            ]),
+            Self::Dqn(dqn) => {
+                // -1 is a word, not a number.
+                let gradient_steps = if dqn.gradient_steps == -1 { 1 } else { dqn.gradient_steps };
+                bounds.extend([
+                    ("trainer.gamma", dqn.gamma, 0.8, 0.9999),
+                    ("trainer.buffer_size", dqn.buffer_size as f64, 512.0, 2e6),
+                    ("trainer.learning_starts", dqn.learning_starts as f64, 0.0, 1e7),
+                    ("trainer.batch_size", f64::from(dqn.batch_size), 16.0, 65_536.0),
+                    ("trainer.tau", dqn.tau, 1e-6, 1.0),
+                    ("trainer.train_freq", f64::from(dqn.train_freq), 1.0, 1e5),
+                    ("trainer.gradient_steps", gradient_steps as f64, 1.0, 1e5),
+                    ("trainer.n_steps", f64::from(dqn.n_steps), 1.0, 20.0),
+                    (
+                        "trainer.target_update_interval",
+                        dqn.target_update_interval as f64,
+                        1.0,
+                        1e7,
+                    ),
+                    ("trainer.exploration_fraction", dqn.exploration_fraction, 0.0, 1.0),
+                    ("trainer.exploration_initial_eps", dqn.exploration_initial_eps, 0.0, 1.0),
+                    ("trainer.exploration_final_eps", dqn.exploration_final_eps, 0.0, 0.5),
+                    ("trainer.max_grad_norm", dqn.max_grad_norm, 1e-6, 100.0),
+                    ("trainer.prioritized_replay_alpha", dqn.prioritized_replay_alpha, 0.0, 1.0),
+                    ("trainer.prioritized_replay_beta0", dqn.prioritized_replay_beta0, 0.0, 1.0),
+                ]);
+            }
+        }
+        bounds
+    }
+
+    /// Units of the hidden layers.
+    pub(super) fn net_arch(&self) -> &[usize] {
+        match self {
+            Self::Ppo(ppo) => &ppo.net_arch,
+            Self::Dqn(dqn) => &dqn.net_arch,
+        }
+    }
+}
+
+impl PpoTrainer {
+    /// The part that the learner needs.
+    pub(super) fn learner(&self, n_envs: u32, n_steps: u32) -> ppo::Config {
+        ppo::Config {
+            learning_rate: self.learning_rate,
+            n_steps: n_steps as usize,
+            n_envs: n_envs as usize,
+            batch_size: self.batch_size as usize,
+            n_epochs: self.n_epochs as usize,
+            gamma: self.gamma,
+            gae_lambda: self.gae_lambda,
+            clip_range: self.clip_range,
+            clip_range_vf: self.clip_range_vf,
+            ent_coef: self.ent_coef,
+            vf_coef: self.vf_coef,
+            max_grad_norm: self.max_grad_norm,
+            target_kl: self.target_kl,
+            normalize_advantage: self.normalize_advantage,
+            normalize_observation: self.normalize_observation,
+            normalize_reward: self.normalize_reward,
+            net_arch: self.net_arch.clone(),
+            activation: self.activation,
+            log_std_init: self.log_std_init,
+            total_timesteps: self.total_timesteps,
+        }
+    }
+}
+
+impl DqnTrainer {
+    /// The part that the learner needs.
+    pub(super) fn learner(&self, n_envs: u32) -> dqn::Config {
+        dqn::Config {
+            learning_rate: self.learning_rate,
+            buffer_size: self.buffer_size as usize,
+            learning_starts: self.learning_starts,
+            batch_size: self.batch_size as usize,
+            tau: self.tau,
+            gamma: self.gamma,
+            train_freq: self.train_freq as usize,
+            gradient_steps: self.gradient_steps,
+            n_steps: self.n_steps as usize,
+            target_update_interval: self.target_update_interval,
+            exploration_fraction: self.exploration_fraction,
+            exploration_initial_eps: self.exploration_initial_eps,
+            exploration_final_eps: self.exploration_final_eps,
+            max_grad_norm: self.max_grad_norm,
+            net_arch: self.net_arch.clone(),
+            activation: self.activation,
+            double_q: self.double_q,
+            prioritized_replay: self.prioritized_replay,
+            prioritized_replay_alpha: self.prioritized_replay_alpha,
+            prioritized_replay_beta0: self.prioritized_replay_beta0,
+            n_envs: n_envs as usize,
+            total_timesteps: self.total_timesteps,
+            ..dqn::Config::default()
+        }
+    }
+}
