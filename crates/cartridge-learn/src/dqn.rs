@@ -206,7 +206,6 @@ pub struct Dqn {
 /// The episode that is played in an environment.
 #[derive(Debug)]
 struct Lane {
-    seed: u64,
     reward: f64,
     length: u32,
     actions: Actions,
@@ -324,8 +323,7 @@ impl Dqn {
         sizes.extend(&config.net_arch);
         sizes.push(n_actions);
         let network = Mlp::uniform(&sizes, config.activation, &mut rng);
-        let new_lane = |lane| Lane {
-            seed: batch.seed(lane),
+        let new_lane = |_| Lane {
             reward: 0.0,
             length: 0,
             actions: Actions::new(&ActionSpace::Discrete(n_actions)),
@@ -486,7 +484,7 @@ impl Dqn {
                 episodes.push(EpisodeEnd {
                     episode: self.n_episodes,
                     lane: index as u32,
-                    seed: std::mem::replace(&mut lane.seed, batch.seed(index)),
+                    seed: batch.last_seed(index),
                     step: self.step,
                     reward: std::mem::take(&mut lane.reward),
                     length: std::mem::take(&mut lane.length),
