@@ -307,11 +307,6 @@ fn solves_a_task_with_known_values() {
     }
 }
 
-/// All scalars of an update, by name.
-fn scalar(update: &Update, metric: Metric) -> Option<f64> {
-    update.scalars.iter().find(|(name, _)| *name == metric).map(|(_, value)| *value)
-}
-
 /// Gradient steps after the first update.
 #[track_caller]
 fn check_gradient_steps(config: &Config, expected: f64) {
@@ -319,8 +314,8 @@ fn check_gradient_steps(config: &Config, expected: f64) {
     let mut dqn = Dqn::new(envs, config, 1, Team::new(1));
     let update = dqn.update();
     assert_eq!(update.step, config.steps_per_update() as u64);
-    assert_eq!(scalar(&update, Metric::GradientSteps), Some(expected));
-    assert_eq!(scalar(&update, Metric::Loss).is_some(), expected > 0.0);
+    assert_eq!(update.scalar(Metric::GradientSteps), Some(expected));
+    assert_eq!(update.scalar(Metric::Loss).is_some(), expected > 0.0);
 }
 
 #[test]
@@ -412,6 +407,72 @@ fn episodes_are_counted_and_seeded_in_order() {
         assert_eq!(end.actions.len(), end.length as usize);
         n_resets[lane] += 1;
         last_steps[lane] = end.step;
+    }
+}
+
+/// Pays what it is told to in its 1100th step, which belongs to the second update.
+#[derive(Debug)]
+struct Breaks(Corridor, u32, f64);
+
+impl Env for Breaks {
+    fn spec(&self) -> &'static EnvSpec {
+        self.0.spec()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
+        self.0.reset(seed, observation);
+    }
+
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        self.1 += 1;
+        let step = self.0.step(action, observation);
+        let reward = if self.1 == 1100 { self.2 } else { step.reward };
+        Step { reward, ..step }
+    }
+
+    fn legal_actions(&self, mask: &mut [bool]) {
+        self.0.legal_actions(mask);
+    }
+
+    fn scene(&self) -> Scene {
+        self.0.scene()
+    }
+}
+
+#[test]
+fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
+    for broken in [f64::NAN, f64::INFINITY] {
+        // A ring of 40 steps, so that the step is drawn before it is written over.
+        let config =
+            Config { batch_size: 50, buffer_size: 40, prioritized_replay: true, ..small() };
+        let env = Breaks(Corridor { place: 0, n_steps: 0 }, 0, broken);
+        let mut dqn = Dqn::new(vec![Box::new(env)], &config, 1, Team::new(2));
+        assert!(dqn.update().scalars.iter().all(|(_, value)| value.is_finite()));
+        assert_eq!(dqn.fault(), None);
+        let update = dqn.update();
+        assert!(!update.scalar(Metric::Loss).unwrap().is_finite());
+        assert_eq!(update.step, dqn.step(), "nothing is played with what is broken");
+        let fault = dqn.fault().unwrap();
+        assert!(fault.step == dqn.step() && (1100..1140).contains(&fault.step));
+        assert!(dqn.network.parameters().iter().all(|x| x.is_finite()));
+        let before = Policy::from_safetensors(&fault.weights).unwrap();
+        assert_eq!(before.sha256(), dqn.policy().sha256());
+        let file = fault.to_bytes();
+        let file = safetensors::SafeTensors::deserialize(&file).unwrap();
+        for (name, width) in [
+            ("observations", 3),
+            ("actions", 1),
+            ("discounts", 1),
+            ("next_observations", 3),
+            ("next_masks", 2),
+            ("targets", 1),
+            ("weights", 1),
+        ] {
+            assert_eq!(file.tensor(name).unwrap().shape(), [50, width], "{name}");
+        }
+        let returns = file.tensor("returns").unwrap().data().as_chunks::<4>().0;
+        let is_broken = |&x: &[u8; 4]| !f32::from_le_bytes(x).is_finite();
+        assert!(returns.iter().any(is_broken), "it is among the samples");
     }
 }
 
