@@ -106,29 +106,6 @@ impl EnvBatch {
         Self { lanes, spec, seed_base, stream, together: Together::default() }
     }
 
-    /// A batch of environments that are in an episode already: in that which the given number of
-    /// resets has begun. With those of [`Self::n_resets`] it goes on as the batch did whose
-    /// environments stood there.
-    ///
-    /// # Panics
-    ///
-    /// Where [`Self::new`] does, or if a lane has no number or has not been reset.
-    pub fn underway(
-        envs: Vec<Box<dyn Env>>,
-        seed_base: u64,
-        stream: Stream,
-        n_resets: &[u64],
-    ) -> Self {
-        let mut batch = Self::new(envs, seed_base, stream);
-        assert_eq!(n_resets.len(), batch.n_lanes(), "one number of resets per lane");
-        for (lane, &n_resets) in batch.lanes.iter_mut().zip(n_resets) {
-            assert!(n_resets > 0, "an episode has begun");
-            lane.seed = episode_seed(seed_base, stream, lane.number, n_resets - 1);
-            lane.n_resets = n_resets;
-        }
-        batch
-    }
-
     /// Facts of the environments.
     pub fn spec(&self) -> &'static EnvSpec {
         self.spec

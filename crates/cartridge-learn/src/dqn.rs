@@ -41,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use self::priorities::Priorities;
 use self::replay::{End, Replay, Samples, Shape};
 use crate::adam::{self, Adam};
+use crate::fault::Fault;
 use crate::metric::Metric;
 use crate::network::{Activation, Mlp, Workspace};
 use crate::policy::{Policy, first_greatest};
@@ -201,12 +202,12 @@ pub struct Dqn {
     n_gradient_steps: u64,
     n_episodes: u64,
     recent: Recent,
+    fault: Option<Fault>,
 }
 
 /// The episode that is played in an environment.
 #[derive(Debug)]
 struct Lane {
-    seed: u64,
     reward: f64,
     length: u32,
     actions: Actions,
@@ -324,8 +325,7 @@ impl Dqn {
         sizes.extend(&config.net_arch);
         sizes.push(n_actions);
         let network = Mlp::uniform(&sizes, config.activation, &mut rng);
-        let new_lane = |lane| Lane {
-            seed: batch.seed(lane),
+        let new_lane = |_| Lane {
             reward: 0.0,
             length: 0,
             actions: Actions::new(&ActionSpace::Discrete(n_actions)),
@@ -356,6 +356,7 @@ impl Dqn {
             n_gradient_steps: 0,
             n_episodes: 0,
             recent: Recent::default(),
+            fault: None,
         }
     }
 
@@ -387,6 +388,12 @@ impl Dqn {
         self.step >= self.config.total_timesteps
     }
 
+    /// The gradient step that could not be made, after an update that reported a number that is
+    /// not finite.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
     /// Plays about [`Config::steps_per_update`] steps, learns in between, and reports.
     pub fn update(&mut self) -> Update {
         self.update_in_phases(&mut |_| {})
@@ -407,9 +414,12 @@ impl Dqn {
             if self.step > self.config.learning_starts {
                 for _ in 0..self.config.n_gradient_steps() {
                     self.learn(&mut tally);
+                    if self.fault.is_some() {
+                        break;
+                    }
                 }
             }
-            if self.is_done() {
+            if self.is_done() || self.fault.is_some() {
                 break;
             }
         }
@@ -486,7 +496,7 @@ impl Dqn {
                 episodes.push(EpisodeEnd {
                     episode: self.n_episodes,
                     lane: index as u32,
-                    seed: std::mem::replace(&mut lane.seed, batch.seed(index)),
+                    seed: batch.last_seed(index),
                     step: self.step,
                     reward: std::mem::take(&mut lane.reward),
                     length: std::mem::take(&mut lane.length),
@@ -506,7 +516,7 @@ impl Dqn {
         }
     }
 
-    /// One gradient step on a random minibatch.
+    /// One gradient step on a random minibatch, if all its numbers are finite.
     fn learn(&mut self, tally: &mut Tally) {
         self.draw();
         let learning_rate = self.learning_rate();
@@ -522,28 +532,65 @@ impl Dqn {
         });
 
         // Their sum, in the order of shards.
-        let mut shards = shards.iter_mut();
-        let mut next = || {
-            let shard = shards.next()?.get_mut().expect("no shard has panicked");
-            tally.loss += shard.loss / lesson.n_samples as f64;
-            tally.values += shard.values / lesson.n_samples as f64;
-            Some(&*shard)
-        };
-        let first = next().expect("a minibatch has samples");
-        gradient.copy_from_slice(&first.gradient);
-        while let Some(shard) = next() {
+        gradient.fill(0.0);
+        let (mut loss, mut values) = (0.0, 0.0);
+        for shard in shards {
+            let shard = shard.get_mut().expect("no shard has panicked");
             adam::accumulate(&shard.gradient, gradient);
+            loss += shard.loss / lesson.n_samples as f64;
+            values += shard.values / lesson.n_samples as f64;
+        }
+        let norm = adam::global_norm(&[gradient]);
+        tally.n += 1;
+        tally.loss += loss;
+        tally.values += values;
+        tally.gradient_norm += f64::from(norm);
+        // The loss too, because an infinite error has a slope of 1.
+        if !norm.is_finite() || !loss.is_finite() {
+            self.fault = Some(self.fault_on_last());
+            return;
         }
 
-        let norm = adam::global_norm(&[gradient]);
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
         network.change(|parameters| {
             optimizer.update(parameters, gradient, scale, learning_rate);
         });
-        tally.gradient_norm += f64::from(norm);
-        tally.n += 1;
         self.n_gradient_steps += 1;
         self.reprioritize();
+    }
+
+    /// The fault of a gradient step on the last minibatch.
+    fn fault_on_last(&mut self) -> Fault {
+        let (policy, learner) = (self.policy(), &mut self.learner);
+        let mut columns = [
+            "observations",
+            "actions",
+            "returns",
+            "discounts",
+            "next_observations",
+            "next_masks",
+            "targets",
+        ]
+        .map(|name| (name, Vec::new()));
+        for shard in &mut learner.shards {
+            let Shard { samples, targets, .. } = shard.get_mut().expect("no shard has panicked");
+            let actions = samples.actions.iter().map(|&x| x as f32).collect();
+            let masks = samples.next_masks.iter().map(|&x| f32::from(u8::from(x))).collect();
+            let parts = [
+                &samples.observations,
+                &actions,
+                &samples.returns,
+                &samples.discounts,
+                &samples.next_observations,
+                &masks,
+                targets,
+            ];
+            for ((_, column), part) in columns.iter_mut().zip(parts) {
+                column.extend_from_slice(part);
+            }
+        }
+        let samples = columns.into_iter().chain([("weights", learner.weights.clone())]);
+        Fault::new(self.step, &self.config, &policy, samples, learner.drawn.len())
     }
 
     /// Draws the transitions of a minibatch, with replacement.

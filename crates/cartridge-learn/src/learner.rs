@@ -5,8 +5,9 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 
 use crate::dqn::{self, Dqn, RecordedEpisode};
+use crate::fault::Fault;
 use crate::policy::Policy;
-use crate::ppo::{self, Fault, Ppo, StateError};
+use crate::ppo::{self, Ppo, StateError};
 use crate::report::{Knob, Phase, Update};
 use crate::team::Team;
 
@@ -117,7 +118,7 @@ impl Learner {
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Ppo(ppo) => ppo.fault(),
-            Self::Dqn(_) => None,
+            Self::Dqn(dqn) => dqn.fault(),
         }
     }
 

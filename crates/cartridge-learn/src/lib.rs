@@ -6,7 +6,7 @@
 //!   to be held against its paper. [`learner`] is either.
 //! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]), and [`normalizer`], a
 //!   part of it.
-//! * [`report`]: what a learner says of an update.
+//! * [`report`]: what a learner says of an update, and [`fault`]: of one that went wrong.
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
 //! * [`schedule`]: settings that fall while a training goes on.
@@ -18,6 +18,7 @@
 
 pub mod adam;
 pub mod dqn;
+pub mod fault;
 mod kernels;
 pub mod learner;
 pub mod metric;

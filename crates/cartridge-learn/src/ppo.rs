@@ -42,7 +42,6 @@
 //! place of its own, and these are added up in order. So the weights do not depend on the number
 //! of threads.
 
-mod fault;
 mod loss;
 mod rollout;
 mod state;
@@ -67,8 +66,8 @@ use crate::report::{Phase, Recent};
 use crate::schedule::Schedule;
 use crate::team::Team;
 
-pub use self::fault::Fault;
 pub use self::state::{State, StateError};
+pub use crate::fault::Fault;
 pub use crate::report::{EpisodeEnd, Knob, Update};
 
 /// Settings of one training run.
@@ -383,6 +382,31 @@ impl Ppo {
         });
     }
 
+    /// The fault of a gradient step on some samples.
+    fn fault_on(&self, batch: &[usize]) -> Fault {
+        let rollout = &self.rollout;
+        let n = rollout.log_probs.len();
+        let pick = |values: &[f32]| -> Vec<f32> {
+            let width = values.len() / n;
+            let rows = batch.iter().flat_map(|&at| &values[at * width..(at + 1) * width]);
+            rows.copied().collect()
+        };
+        let masks: Vec<f32> = rollout.masks.iter().map(|&x| f32::from(u8::from(x))).collect();
+        let actions: Vec<f32> = rollout.actions.iter().map(|&x| x as f32).collect();
+        let samples = [
+            ("observations", &rollout.observations),
+            ("masks", &masks),
+            ("actions", &actions),
+            ("numbers", &rollout.numbers),
+            ("log_probs", &rollout.log_probs),
+            ("values", &rollout.values),
+            ("advantages", &rollout.advantages),
+            ("returns", &rollout.returns),
+        ];
+        let samples = samples.map(|(name, values)| (name, pick(values)));
+        Fault::new(self.step, &self.config, &self.policy, samples, batch.len())
+    }
+
     /// Learns from the rollout for some epochs and returns what was measured.
     fn learn(&mut self) -> Vec<(Metric, f64)> {
         let mut samples: Vec<usize> = (0..self.rollout.log_probs.len()).collect();
@@ -396,7 +420,7 @@ impl Ppo {
                 last.add(&tally);
                 if let Some(refusal) = refusal {
                     if let Refusal::Broken = refusal {
-                        self.fault = Some(Fault::of(self, batch));
+                        self.fault = Some(self.fault_on(batch));
                     }
                     all.add(&last);
                     break 'epochs;

@@ -492,10 +492,8 @@ impl Draft {
         let algo = self.algo();
         let Some(settings) = preset.settings(algo, self.env_id()) else {
             let have = |other: &Preset| other.settings(algo, self.env_id()).is_some();
-            let others: Vec<&str> =
-                Preset::ALL.into_iter().filter(have).map(Preset::id).collect();
-            let hint =
-                format!("{} with {} has {}", self.env_id(), algo.name(), others.join(", "));
+            let others: Vec<&str> = Preset::ALL.into_iter().filter(have).map(Preset::id).collect();
+            let hint = format!("{} with {} has {}", self.env_id(), algo.name(), others.join(", "));
             return Err(ConfigError::UnknownPreset { preset: preset.id().to_owned(), hint });
         };
         for (section, values) in settings.as_object().into_iter().flatten() {

@@ -138,23 +138,40 @@ fn a_batch_is_its_environments() {
 }
 
 #[test]
-fn environments_that_are_underway_go_on() {
+fn lanes_are_put_back_into_their_episodes() {
     for spec in environments() {
+        let (width, n_actions) = (spec.observation, spec.actions.size());
         let (mut whole, mut parts) = (batch(spec.id, 3), batch(spec.id, 3));
         let mut buffers = OwnedBuffers::new(&whole);
         let mut other = buffers.clone();
+        let mut episodes: Vec<(Actions, f64)> = vec![(Actions::new(&spec.actions), 0.0); 3];
         whole.reset(&mut buffers.borrow());
         parts.reset(&mut other.borrow());
         for time in 0..300 {
             if time % 70 == 0 {
-                let n_resets: Vec<u64> = (0..3).map(|lane| parts.n_resets(lane)).collect();
-                let envs = parts.lanes.into_iter().map(|lane| lane.env).collect();
-                parts = EnvBatch::underway(envs, 42, Stream::Train, &n_resets);
+                let mut again = batch(spec.id, 3);
+                for (lane, (actions, reward)) in episodes.iter().enumerate() {
+                    let observation = &mut other.observations[lane * width..][..width];
+                    let mask = &mut other.masks[lane * n_actions..][..n_actions];
+                    let n_before = parts.n_resets(lane) - 1;
+                    let found = again.resume(lane, n_before, actions, observation, mask);
+                    assert_eq!(found, Some(*reward), "{} at {time}", spec.id);
+                }
+                parts = again;
+                assert_eq!(other, buffers, "{} at {time}", spec.id);
             }
             let actions = Chosen::new(spec, &buffers.masks, 0, time);
             whole.step(actions.all(), &mut buffers.borrow());
             parts.step(actions.all(), &mut other.borrow());
             assert_eq!(other, buffers, "{} at {time}", spec.id);
+            for (lane, (taken, reward)) in episodes.iter_mut().enumerate() {
+                taken.push(actions.of(lane, n_actions));
+                *reward += buffers.rewards[lane];
+                if buffers.terminated[lane] || buffers.truncated[lane] {
+                    assert_eq!(parts.last_seed(lane), whole.last_seed(lane));
+                    (*taken, *reward) = (Actions::new(&spec.actions), 0.0);
+                }
+            }
             assert_eq!(parts.seed(2), whole.seed(2));
         }
     }

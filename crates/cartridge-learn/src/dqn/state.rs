@@ -25,7 +25,7 @@ use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::replay::{End, Replay, Shape};
-use super::{Config, Dqn, check_sizes};
+use super::{Config, Dqn, Lane, check_sizes};
 use crate::adam::Adam;
 use crate::network::Mlp;
 use crate::report::Recent;
@@ -188,9 +188,9 @@ impl Dqn {
     pub fn state(&self) -> State {
         let replay = &self.replay;
         let priorities = self.priorities.as_ref();
-        let lane_numbers = |(index, lane): (usize, &super::Lane)| LaneNumbers {
+        let lane_numbers = |(index, lane): (usize, &Lane)| LaneNumbers {
             n_resets: self.batch.n_resets(index),
-            seed: lane.seed,
+            seed: self.batch.seed(index),
             length: lane.actions.len(),
         };
         let indices = |actions: &Actions| match actions {
@@ -256,22 +256,18 @@ impl Dqn {
             return mismatch("its episodes have other seeds");
         }
 
-        // What was seen: first the episodes that ended, then those that the lanes are in, so that
-        // the environments are left where they were.
+        // What was seen: the episodes that ended, then those that the lanes are in.
         let present = numbers.step / n_lanes as u64;
         let mut filling = Filling::new(&envs, config, present);
         for episode in episodes {
             filling.add_recorded(&mut envs, &episode)?;
         }
-        let mut rewards = Vec::new();
         for (index, (stored, actions)) in numbers.lanes.iter().zip(actions).enumerate() {
-            let env = &mut *envs[index];
-            rewards.push(filling.add_unfinished(env, index, stored.seed, actions)?);
+            filling.add_unfinished(&mut *envs[index], index, stored.seed, actions)?;
         }
         let replay = filling.finish()?;
 
-        let n_resets: Vec<u64> = numbers.lanes.iter().map(|lane| lane.n_resets).collect();
-        let batch = EnvBatch::underway(envs, seed_base, Stream::Train, &n_resets);
+        let batch = EnvBatch::new(envs, seed_base, Stream::Train);
         let rng = fastrand::Rng::with_seed(numbers.rng);
         let mut dqn = Self::assemble(batch, replay, rng, config, team);
         if network.sizes() != dqn.network.sizes()
@@ -290,10 +286,15 @@ impl Dqn {
             second.clone(),
             numbers.n_adam_updates,
         );
-        for ((lane, actions), reward) in dqn.lanes.iter_mut().zip(actions).zip(rewards) {
-            lane.reward = reward;
-            lane.length = actions.len() as u32;
+        let Shape { n_observation, n_actions, .. } = dqn.replay.shape();
+        let (mut observation, mut mask) = (vec![0.0; n_observation], vec![true; n_actions]);
+        let lanes = dqn.lanes.iter_mut().zip(&numbers.lanes).zip(actions);
+        for (index, ((lane, stored), actions)) in lanes.enumerate() {
             lane.actions = Actions::Discrete(actions.clone());
+            lane.length = actions.len() as u32;
+            let (n_before, seen) = (stored.n_resets - 1, (&mut observation, &mut mask));
+            let reward = dqn.batch.resume(index, n_before, &lane.actions, seen.0, seen.1);
+            lane.reward = reward.expect("it was played above");
         }
         match (&mut dqn.priorities, priorities, numbers.greatest_priority) {
             (None, None, None) => {}
@@ -374,35 +375,34 @@ impl Filling {
             return mismatch("cannot have ended there");
         };
         match self.play(&mut **env, *lane as usize, *seed, actions, begin)? {
-            (_, true) => Ok(()),
-            (_, false) => mismatch("has not ended after its last action"),
+            true => Ok(()),
+            false => mismatch("has not ended after its last action"),
         }
     }
 
-    /// Steps the episode that a lane is in, to where it stood, and returns its rewards so far.
+    /// Steps the episode that a lane is in, to where it stood.
     fn add_unfinished(
         &mut self,
         env: &mut dyn Env,
         lane: usize,
         seed: u64,
         actions: &[u32],
-    ) -> Result<f64, StateError> {
+    ) -> Result<(), StateError> {
         let present = self.replay.present();
         let Some(begin) = present.checked_sub(actions.len() as u64) else {
             return Err(StateError::Mismatch("an episode is longer than the training".to_owned()));
         };
         match self.play(env, lane, seed, actions, begin)? {
-            (reward, false) => {
+            false => {
                 env.legal_actions(&mut self.mask);
                 self.replay.write_seen(present, lane, &self.observation, &self.mask);
-                Ok(reward)
+                Ok(())
             }
-            (_, true) => Err(StateError::Mismatch("an episode has ended before".to_owned())),
+            true => Err(StateError::Mismatch("an episode has ended before".to_owned())),
         }
     }
 
-    /// Steps an episode that begins in row `begin`. Returns the sum of its rewards, and whether it
-    /// ended with its last action.
+    /// Steps an episode that begins in row `begin`. Returns whether it ended with its last action.
     fn play(
         &mut self,
         env: &mut dyn Env,
@@ -410,12 +410,12 @@ impl Filling {
         seed: u64,
         actions: &[u32],
         begin: u64,
-    ) -> Result<(f64, bool), StateError> {
+    ) -> Result<bool, StateError> {
         let Self { replay, is_written, observation, mask } = self;
         let oldest = replay.rows().start;
         let space = env.spec().actions;
         env.reset(Some(seed), observation);
-        let (mut reward, mut end) = (0.0, End::No);
+        let mut end = End::No;
         for (row, &action) in (begin..).zip(actions) {
             let action = cartridge_games::Action(action as usize);
             if end != End::No || !space.contains(action.into()) {
@@ -428,7 +428,6 @@ impl Filling {
                 replay.write_seen(row, lane, observation, mask);
             }
             let step = env.step(action.into(), observation);
-            reward += step.reward;
             end = End::new(step.terminated, step.truncated);
             if is_in_ring {
                 let transition = row * replay.shape().n_lanes as u64 + lane as u64;
@@ -444,7 +443,7 @@ impl Filling {
                 }
             }
         }
-        Ok((reward, end != End::No))
+        Ok(end != End::No)
     }
 
     /// The ring, if nothing is missing.

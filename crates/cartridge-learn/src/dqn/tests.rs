@@ -155,6 +155,41 @@ fn the_gradient_equals_finite_differences() {
 }
 
 #[test]
+fn shards_make_up_the_minibatch() {
+    // Three whole ones and a part of one; weights differ, and errors are noted.
+    let config =
+        Config { batch_size: 100, prioritized_replay: true, learning_starts: 1_000_000, ..small() };
+    let mut dqn = Dqn::new(make("CartPole-v1", 1), &config, 3, Team::new(2));
+    dqn.update();
+    for transition in dqn.replay.transitions() {
+        let priority = 0.5 + (transition % 7) as f32;
+        let slot = dqn.replay.slot(transition);
+        dqn.priorities.as_mut().unwrap().set(slot, priority);
+    }
+    let before = dqn.network.clone();
+    let mut tally = Tally::default();
+    dqn.learn(&mut tally);
+    let Dqn { config, replay, target, learner, priorities, .. } = &dqn;
+    let lesson = Lesson { config, replay, network: &before, target, n_samples: 100 };
+    let mut whole = Shard { gradient: vec![0.0; before.parameters().len()], ..Shard::default() };
+    whole.learn(&lesson, &learner.drawn, &learner.weights);
+    for (x, y) in learner.gradient.iter().zip(&whole.gradient) {
+        assert!((x - y).abs() < 1e-6, "{x}, {y}");
+    }
+    assert!((tally.loss - whole.loss / 100.0).abs() < 1e-9);
+    assert!((tally.values - whole.values / 100.0).abs() < 1e-9);
+    assert!(whole.errors.iter().all(|&error| error != 0.0));
+    // The last of equals counts.
+    for (index, &transition) in learner.drawn.iter().enumerate() {
+        if !learner.drawn[index + 1..].contains(&transition) {
+            let found = priorities.as_ref().unwrap().get(replay.slot(transition));
+            let expected = priorities::priority(whole.errors[index], 0.6, 1e-6);
+            assert!((found - expected).abs() < 1e-5, "{found}, {expected}");
+        }
+    }
+}
+
+#[test]
 fn unknown_settings_are_refused() {
     let config: Config = serde_json::from_str(r#"{"learning_rate": "lin_0.001"}"#).unwrap();
     let expected = Config { learning_rate: Schedule::Linear(0.001), ..Config::default() };
@@ -272,11 +307,6 @@ fn solves_a_task_with_known_values() {
     }
 }
 
-/// All scalars of an update, by name.
-fn scalar(update: &Update, metric: Metric) -> Option<f64> {
-    update.scalars.iter().find(|(name, _)| *name == metric).map(|(_, value)| *value)
-}
-
 /// Gradient steps after the first update.
 #[track_caller]
 fn check_gradient_steps(config: &Config, expected: f64) {
@@ -284,8 +314,8 @@ fn check_gradient_steps(config: &Config, expected: f64) {
     let mut dqn = Dqn::new(envs, config, 1, Team::new(1));
     let update = dqn.update();
     assert_eq!(update.step, config.steps_per_update() as u64);
-    assert_eq!(scalar(&update, Metric::GradientSteps), Some(expected));
-    assert_eq!(scalar(&update, Metric::Loss).is_some(), expected > 0.0);
+    assert_eq!(update.scalar(Metric::GradientSteps), Some(expected));
+    assert_eq!(update.scalar(Metric::Loss).is_some(), expected > 0.0);
 }
 
 #[test]
@@ -380,6 +410,72 @@ fn episodes_are_counted_and_seeded_in_order() {
     }
 }
 
+/// Pays what it is told to in its 1100th step, which belongs to the second update.
+#[derive(Debug)]
+struct Breaks(Corridor, u32, f64);
+
+impl Env for Breaks {
+    fn spec(&self) -> &'static EnvSpec {
+        self.0.spec()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, observation: &mut [f32]) {
+        self.0.reset(seed, observation);
+    }
+
+    fn step(&mut self, action: EnvAction<'_>, observation: &mut [f32]) -> Step {
+        self.1 += 1;
+        let step = self.0.step(action, observation);
+        let reward = if self.1 == 1100 { self.2 } else { step.reward };
+        Step { reward, ..step }
+    }
+
+    fn legal_actions(&self, mask: &mut [bool]) {
+        self.0.legal_actions(mask);
+    }
+
+    fn scene(&self) -> Scene {
+        self.0.scene()
+    }
+}
+
+#[test]
+fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
+    for broken in [f64::NAN, f64::INFINITY] {
+        // A ring of 40 steps, so that the step is drawn before it is written over.
+        let config =
+            Config { batch_size: 50, buffer_size: 40, prioritized_replay: true, ..small() };
+        let env = Breaks(Corridor { place: 0, n_steps: 0 }, 0, broken);
+        let mut dqn = Dqn::new(vec![Box::new(env)], &config, 1, Team::new(2));
+        assert!(dqn.update().scalars.iter().all(|(_, value)| value.is_finite()));
+        assert_eq!(dqn.fault(), None);
+        let update = dqn.update();
+        assert!(!update.scalar(Metric::Loss).unwrap().is_finite());
+        assert_eq!(update.step, dqn.step(), "nothing is played with what is broken");
+        let fault = dqn.fault().unwrap();
+        assert!(fault.step == dqn.step() && (1100..1140).contains(&fault.step));
+        assert!(dqn.network.parameters().iter().all(|x| x.is_finite()));
+        let before = Policy::from_safetensors(&fault.weights).unwrap();
+        assert_eq!(before.sha256(), dqn.policy().sha256());
+        let file = fault.to_bytes();
+        let file = safetensors::SafeTensors::deserialize(&file).unwrap();
+        for (name, width) in [
+            ("observations", 3),
+            ("actions", 1),
+            ("discounts", 1),
+            ("next_observations", 3),
+            ("next_masks", 2),
+            ("targets", 1),
+            ("weights", 1),
+        ] {
+            assert_eq!(file.tensor(name).unwrap().shape(), [50, width], "{name}");
+        }
+        let returns = file.tensor("returns").unwrap().data().as_chunks::<4>().0;
+        let is_broken = |&x: &[u8; 4]| !f32::from_le_bytes(x).is_finite();
+        assert!(returns.iter().any(is_broken), "it is among the samples");
+    }
+}
+
 /// The bits of a network.
 fn bits(network: &Mlp) -> Vec<u32> {
     network.parameters().iter().map(|x| x.to_bits()).collect()
@@ -467,6 +563,21 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     check_interrupted(|| make("LunarLander-v3", 3), &short, 4);
     let masked = Config { prioritized_replay: true, double_q: true, ..plain };
     check_interrupted(|| make("AsteroidProspector-v0", 3), &masked, 3);
+}
+
+#[test]
+fn the_greatest_priority_outlives_its_transition() {
+    let config = Config { prioritized_replay: true, ..small() };
+    let mut dqn = Dqn::new(make("CartPole-v1", 1), &config, 5, Team::new(1));
+    let episodes: Vec<RecordedEpisode> = dqn.update().episodes.iter().map(record).collect();
+    let tree = dqn.priorities.as_mut().unwrap();
+    tree.set(3, 50.0);
+    dqn.replay.transitions().for_each(|at| tree.set(dqn.replay.slot(at), 0.25));
+    let (envs, network, state) = (make("CartPole-v1", 1), dqn.network.clone(), dqn.state());
+    let episodes = episodes.into_iter();
+    let restored = Dqn::restore(envs, &config, 5, Team::new(1), network, &state, episodes).unwrap();
+    assert_eq!(restored.priorities, dqn.priorities);
+    assert_eq!(restored.priorities.unwrap().greatest(), 50.0);
 }
 
 #[test]

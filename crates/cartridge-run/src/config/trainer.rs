@@ -253,12 +253,7 @@ impl Trainer {
                     ("trainer.train_freq", f64::from(dqn.train_freq), 1.0, 1e5),
                     ("trainer.gradient_steps", gradient_steps as f64, 1.0, 1e5),
                     ("trainer.n_steps", f64::from(dqn.n_steps), 1.0, 20.0),
-                    (
-                        "trainer.target_update_interval",
-                        dqn.target_update_interval as f64,
-                        1.0,
-                        1e7,
-                    ),
+                    ("trainer.target_update_interval", dqn.target_update_interval as f64, 1.0, 1e7),
                     ("trainer.exploration_fraction", dqn.exploration_fraction, 0.0, 1.0),
                     ("trainer.exploration_initial_eps", dqn.exploration_initial_eps, 0.0, 1.0),
                     ("trainer.exploration_final_eps", dqn.exploration_final_eps, 0.0, 0.5),
