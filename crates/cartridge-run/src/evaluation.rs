@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cartridge_games::env::Env;
-use cartridge_games::game::Action;
+use cartridge_games::env::{Actions, Env};
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_learn::metric::Metric;
-use cartridge_learn::policy::Policy;
+use cartridge_learn::policy::{Choices, Policy, clip};
 use cartridge_store::{
     DataDir, DoneReason, EpisodeBody, EpisodeHead, Episodes, Evaluation, Event, Manifest,
     MetricLine, RunId,
@@ -16,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::carried::CarriedRun;
 use crate::clock::unix_now;
+use crate::episode::body_of;
 use crate::error::Result;
 
 /// Episodes that are played side by side, so that the network sees batches.
@@ -35,7 +35,7 @@ pub struct Outcome {
     /// Whether its time ended in each episode; both may hold.
     pub cuts: Vec<bool>,
     /// What was done in each episode.
-    pub actions: Vec<Vec<u32>>,
+    pub actions: Vec<Actions>,
     /// What the environment measures itself, by name: one value per episode.
     pub metrics: BTreeMap<String, Vec<f64>>,
     /// Episodes in which the task itself ended.
@@ -60,11 +60,12 @@ pub fn evaluate(
         seeds: (0..n).map(|episode| seed(seed_base, episode)).collect(),
         ends: vec![false; n],
         cuts: vec![false; n],
-        actions: vec![Vec::new(); n],
         ..Outcome::default()
     };
     let first = make_env(env_id, options)?;
-    let (width, n_actions) = (first.spec().observation, first.spec().actions.size());
+    let spec = first.spec();
+    let (width, n_actions) = (spec.observation, spec.actions.size());
+    outcome.actions = vec![Actions::new(&spec.actions); n];
     let mut next = 0;
     // The lanes: an environment and the episode it plays.
     let mut lanes: Vec<(Box<dyn Env>, usize)> = Vec::new();
@@ -80,23 +81,24 @@ pub fn evaluate(
         lanes.push((env, next));
         next += 1;
     }
-    let mut actions = Vec::new();
     let mut masks = Vec::new();
     while !lanes.is_empty() {
-        actions.resize(lanes.len(), Action(0));
         masks.resize(lanes.len() * n_actions, false);
         for ((env, _), mask) in lanes.iter().zip(masks.chunks_exact_mut(n_actions)) {
             env.legal_actions(mask);
         }
-        policy.greedy_legal(&observations, &masks, lanes.len(), &mut actions);
+        let mut actions = policy.choose(&observations, &masks, lanes.len());
+        if let Choices::Continuous { numbers, .. } = &mut actions {
+            clip(&spec.actions, numbers);
+        }
         // Backwards, so that a lane that is taken out does not move those still to come.
         for lane in (0..lanes.len()).rev() {
             let (env, episode) = &mut lanes[lane];
             let observation = &mut observations[lane * width..(lane + 1) * width];
-            let step = env.step(actions[lane].into(), observation);
+            let step = env.step(actions.get(lane), observation);
             outcome.returns[*episode] += step.reward;
             outcome.lengths[*episode] += 1;
-            outcome.actions[*episode].push(actions[lane].0 as u32);
+            outcome.actions[*episode].push(actions.get(lane));
             if !step.is_end() {
                 continue;
             }
@@ -214,7 +216,7 @@ impl Outcome {
                 t,
                 foreign_id: None,
             };
-            (head, EpisodeBody::Discrete(self.actions[place].clone()))
+            (head, body_of(self.actions[place].clone()))
         })
     }
 
