@@ -55,6 +55,8 @@ pub enum Deed {
     Create,
     /// It was made from a checkpoint of another, which `old` names.
     Fork,
+    /// It was started at once, past the queue.
+    Start,
     /// It was asked to save and end.
     Stop,
     /// It was asked to stop stepping.
@@ -89,6 +91,7 @@ impl Deed {
         match self {
             Self::Create => "create",
             Self::Fork => "fork",
+            Self::Start => "start",
             Self::Stop => "stop",
             Self::Pause => "pause",
             Self::Resume => "resume",
@@ -339,6 +342,7 @@ impl Marks {
                 }
             }
             Deed::Create
+            | Deed::Start
             | Deed::Stop
             | Deed::Pause
             | Deed::Resume

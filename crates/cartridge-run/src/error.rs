@@ -49,9 +49,9 @@ pub enum RunError {
         /// Folder of the checkpoint.
         name: String,
     },
-    /// The trainer of the run is not ours.
+    /// The trainer of the run is not ours, and does not offer to go on from a checkpoint.
     #[error(
-        "run `{0}` has a trainer of its own, whose checkpoints cannot be forked here\nhint: start it again with `cartridge exec`"
+        "run `{0}` has a trainer of its own that does not offer to go on from a checkpoint\nhint: it does so with `restore` in the `capabilities` of its config; see docs/protocol.md"
     )]
     NoFork(RunId),
     /// A fork would have nothing to do.

@@ -7,6 +7,8 @@
 //! is kept and tried again; until then readers wait, and so does a trainer that writes more than
 //! there is room for.
 
+pub(crate) mod checkpoints;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -208,7 +210,10 @@ impl Ingest {
             unsynced: false,
             has_ended: false,
         };
-        let marks = Marks::read(dir)?;
+        // A fork has a checkpoint before its first row.
+        let parent = dir.manifest().ok().and_then(|manifest| manifest.parent);
+        let origin = parent.map(|parent| parent.step);
+        let marks = Marks::read(dir, origin)?;
         let Mark { row: n_rows, episode: n_episodes, .. } = marks.last;
         let state = State {
             attempt,
@@ -354,8 +359,11 @@ struct Marks {
 }
 
 impl Marks {
-    fn read(dir: &RunDir) -> StoreResult<Self> {
+    fn read(dir: &RunDir, origin: Option<u64>) -> StoreResult<Self> {
         let mut marks = Self::default();
+        if let Some(step) = origin {
+            marks.checkpoints.insert(step, Mark { step, ..Mark::default() });
+        }
         // Events are few beside rows.
         for line in jsonl::read_lines(&dir.events_path(), 0, None)? {
             if let Ok(EventLine { event: Event::CheckpointSaved { step, .. }, .. }) =
@@ -547,7 +555,9 @@ impl State {
     fn configure(&mut self, config: TrainerConfig) -> Result<(), &'static str> {
         let restored = config.restored.clone();
         self.trainer_event(Event::Configured(config))?;
-        let Some(RestoredFrom { path, step }) = restored.filter(|_| self.attempt > 1) else {
+        // A first attempt has nothing to go on from, unless it is that of a fork.
+        let may_be_restored = self.attempt > 1 || !self.marks.checkpoints.is_empty();
+        let Some(RestoredFrom { path, step }) = restored.filter(|_| may_be_restored) else {
             return Ok(());
         };
         let has_begun = self.n_rows > self.marks.last.row
@@ -769,6 +779,10 @@ impl State {
             return Err("no control line with this number waits to be acknowledged");
         };
         self.reached(ack.step.unwrap_or(0));
+        if matches!(command, Command::Watch { .. }) {
+            // Who watches is no matter of the log.
+            return Ok(());
+        }
         let step = ack.step.unwrap_or(self.step);
         if !ack.ok {
             let why = ack.message.unwrap_or_else(|| "it did not say why".to_owned());

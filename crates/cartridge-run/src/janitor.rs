@@ -166,6 +166,7 @@ fn run_facts(
     RunFacts {
         run: manifest.id.clone(),
         env_id: manifest.env_id.clone(),
+        experiment_id: manifest.experiment_id.clone(),
         agent: match &manifest.command {
             Some(command) => command.join(" "),
             None => config["algo"].as_str().unwrap_or("trainer").to_owned(),

@@ -5,7 +5,7 @@
 //! | `retention.keep_videos` | newest videos of each run; a run's own configuration comes first |
 //! | `retention.keep_checkpoints` | newest checkpoints of each run; likewise |
 //! | `retention.keep_tensorboard_runs` | newest TensorBoard folders in all |
-//! | `retention.keep_runs_per_environment` | newest runs of each environment |
+//! | `retention.keep_runs_per_experiment` | newest runs of each experiment; those of none count by their environment |
 //! | `retention.keep_runs_per_agent` | newest runs of each algorithm in each environment |
 //! | `retention.max_bytes` | bytes of everything that runs have made |
 //!
@@ -53,8 +53,8 @@ pub struct Limits {
     pub keep_checkpoints: Option<u32>,
     /// Newest TensorBoard folders in all.
     pub keep_tensorboard_runs: Option<u32>,
-    /// Newest runs of each environment.
-    pub keep_runs_per_environment: Option<u32>,
+    /// Newest runs of each experiment; those of none count by their environment.
+    pub keep_runs_per_experiment: Option<u32>,
     /// Newest runs of each algorithm in each environment.
     pub keep_runs_per_agent: Option<u32>,
     /// Bytes of everything that runs have made.
@@ -67,7 +67,7 @@ impl Default for Limits {
             keep_videos: Some(3),
             keep_checkpoints: Some(5),
             keep_tensorboard_runs: None,
-            keep_runs_per_environment: None,
+            keep_runs_per_experiment: None,
             keep_runs_per_agent: None,
             max_bytes: None,
         }
@@ -130,6 +130,8 @@ pub struct RunFacts {
     pub run: RunId,
     /// Its environment.
     pub env_id: String,
+    /// The experiment that it belongs to.
+    pub experiment_id: Option<String>,
     /// What learns in it: the algorithm, or the command of a foreign trainer.
     pub agent: String,
     /// When it was made.
@@ -219,10 +221,14 @@ pub struct Plan {
 pub fn plan(facts: &[RunFacts], limits: &Limits) -> Plan {
     let mut planner = Planner { plan: Plan::default(), gone: BTreeSet::new() };
     // Whole runs first: one in the trash stays as it is, so that it can be brought back.
-    let env = |facts: &RunFacts| facts.env_id.clone();
+    let experiment = |facts: &RunFacts| match &facts.experiment_id {
+        // An experiment may be called like an environment.
+        Some(id) => format!("experiment {id}"),
+        None => facts.env_id.clone(),
+    };
     let agent = |facts: &RunFacts| format!("{} in {}", facts.agent, facts.env_id);
-    if let Some(keep) = limits.keep_runs_per_environment {
-        planner.doom_runs(facts, keep, env);
+    if let Some(keep) = limits.keep_runs_per_experiment {
+        planner.doom_runs(facts, keep, experiment);
     }
     if let Some(keep) = limits.keep_runs_per_agent {
         planner.doom_runs(facts, keep, agent);

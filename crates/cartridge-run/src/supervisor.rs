@@ -27,12 +27,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
+use crate::descendants::{self, Descendants};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
+use crate::foreign::checkpoints::History;
 use crate::foreign::{Ingest, Socket};
 use crate::gpu::Nvml;
 use crate::lab::held;
-use crate::leftover::end_leftovers;
+use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
 use crate::secret;
 
@@ -93,6 +95,10 @@ pub fn supervise(
         return Ok(());
     }
     end_leftovers(&dir, id, attempt);
+    // Whatever the trainer starts stays below this process, also what leaves its group.
+    descendants::adopt();
+    let stop_grace =
+        manifest.limits.stop_grace_s.map_or(stop_grace, |seconds| Duration::from_secs_f64(seconds));
     let log = Arc::new(Mutex::new(Log::open(&dir, MAX_LOG_BYTES)?));
     let is_foreign = manifest.kind == RunKind::External;
 
@@ -104,7 +110,7 @@ pub fn supervise(
             None => (None, None),
         };
     let mut command = match &socket {
-        Some(socket) => foreign_trainer(program, &dir, &manifest, attempt, socket.path()),
+        Some(socket) => foreign_trainer(program, &dir, &manifest, attempt, socket.path())?,
         None => native_trainer(program, data, id, attempt),
     };
     // The trainer dies with the thread that starts it, so this must be the one that stays.
@@ -142,7 +148,7 @@ pub fn supervise(
     if let (Some(ingest), Some(socket), Some(listener)) = (&ingest, &mut socket, listener) {
         // More room than usual, so that neither side waits for the other's turn.
         _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE_BYTES);
-        guard = Guard::start(program, pid);
+        guard = Guard::start(program, pid, data, id, attempt);
         readers.push(ingest.read_protocol(stdout));
         readers.push(ingest.read_log(stderr));
         socket.serve(listener, ingest.reader());
@@ -150,16 +156,20 @@ pub fn supervise(
         readers.push(copy_lines(stdout, Arc::clone(&log)));
         readers.push(copy_lines(stderr, Arc::clone(&log)));
     }
+    // The guard is no process of the trainer.
+    let own = [Some(pid), guard.as_ref().map(|guard| guard.child.id())];
+    let descendants = Descendants::new(own.into_iter().flatten().collect());
     let stdin = child.stdin.take().expect("it is piped");
     let delivery = Delivery::new(data, id, attempt, stdin)?;
     let mut watch = Watch {
         dir: &dir,
         journal: &mut journal,
         delivery,
-        force: Force::new(pid, stop_grace),
+        force: Force::new(pid, stop_grace, descendants),
         ingest: ingest.as_ref(),
         log: &log,
-        limits: manifest.limits,
+        manifest: &manifest,
+        attempt,
         started: Instant::now(),
         reason: None,
     };
@@ -173,7 +183,7 @@ pub fn supervise(
     drain(&readers);
     if is_foreign {
         // Whatever it left behind has nobody to speak to any more.
-        force.end_group();
+        force.end_all();
     }
     let mut lines = None;
     if let Some(ingest) = ingest {
@@ -234,18 +244,48 @@ fn foreign_trainer(
     manifest: &Manifest,
     attempt: u32,
     socket: &Path,
-) -> Command {
+) -> Result<Command> {
     let mut command = Command::new(program);
     command.arg("start-trainer").arg("--supervisor").arg(std::process::id().to_string()).arg("--");
     command.args(manifest.command.iter().flatten());
     if let Some(cwd) = &manifest.cwd {
         command.current_dir(cwd);
     }
+    // What its maker had, whoever starts it.
+    command.envs(&manifest.environment);
     scrub_secrets(&mut command);
     for (name, value) in trainer_environment(dir, manifest, attempt, socket) {
         command.env(name, value);
     }
-    command
+    for (name, value) in what_to_go_on_from(dir, manifest, attempt)? {
+        match value {
+            Some(value) => command.env(name, value),
+            // A run that is started by the trainer of another has nothing to do with that one's.
+            None => command.env_remove(name),
+        };
+    }
+    Ok(command)
+}
+
+/// What a foreign trainer that is started again, or for a fork, goes on from: a checkpoint, and
+/// the settings that are not those of its command.
+fn what_to_go_on_from(
+    dir: &RunDir,
+    manifest: &Manifest,
+    attempt: u32,
+) -> Result<[(&'static str, Option<OsString>); 2]> {
+    let history = History::read(dir)?;
+    let is_first = attempt == 1 && manifest.parent.is_none();
+    let checkpoint = history.resume_from(dir, manifest).filter(|_| !is_first);
+    let mut overrides = manifest.config["overrides"].as_object().cloned().unwrap_or_default();
+    // What was tuned was acknowledged, so it holds.
+    let tuned = history.tuned_until(u64::MAX).into_iter();
+    overrides.extend(tuned.map(|(path, value)| (path, value.into())));
+    let overrides = (!overrides.is_empty()).then(|| serde_json::Value::Object(overrides));
+    Ok([
+        ("CARTRIDGE_RESUME_FROM", checkpoint.map(|named| dir.path().join(named.path).into())),
+        ("CARTRIDGE_OVERRIDES", overrides.map(|overrides| overrides.to_string().into())),
+    ])
 }
 
 /// What a foreign trainer is told by its environment.
@@ -288,7 +328,8 @@ struct Watch<'a> {
     force: Force,
     ingest: Option<&'a Ingest>,
     log: &'a Mutex<Log>,
-    limits: Limits,
+    manifest: &'a Manifest,
+    attempt: u32,
     started: Instant,
     /// Why the supervisor ends it, unless it was asked to.
     reason: Option<String>,
@@ -323,6 +364,7 @@ impl Watch<'_> {
             self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
             if Instant::now() >= next_beat {
                 next_beat += HEARTBEAT;
+                self.force.descendants.reap();
                 if let Some(ingest) = self.ingest {
                     ingest.is_alive();
                 }
@@ -340,7 +382,7 @@ impl Watch<'_> {
         if self.reason.is_some() {
             return;
         }
-        let Limits { max_seconds, max_steps } = self.limits;
+        let Limits { max_seconds, max_steps, .. } = self.manifest.limits;
         let step = self.ingest.map_or(0, Ingest::step);
         let reason = match (max_seconds, max_steps) {
             (Some(most), _) if self.started.elapsed().as_secs_f64() >= most => {
@@ -351,18 +393,34 @@ impl Watch<'_> {
             }
             _ => return,
         };
-        if let Some(ingest) = self.ingest {
+        let line = if let Some(ingest) = self.ingest {
             ingest.warn(reason.clone());
-        }
-        self.delivery.stop_by_limit();
+            control_for_trainer(0, &"stop".into(), "limit")
+        } else {
+            // As the lab would ask, without a number: our own worker says what `by` says.
+            let stop = ControlLine {
+                seq: 0,
+                run: self.manifest.id.clone(),
+                attempt: self.attempt,
+                t: unix_now(),
+                by: reason.clone(),
+                command: ControlCommand::Stop,
+                expires_s: None,
+                previous: String::new(),
+                signature: String::new(),
+            };
+            serde_json::to_string(&stop).expect("a record is plain data") + "\n"
+        };
+        self.delivery.stop_by_limit(line.into_bytes());
         self.reason = Some(reason);
     }
 }
 
 /// Ends a trainer that was asked to stop and does not, or that is to end at once: SIGTERM to its
-/// group, then SIGKILL.
+/// group and to whatever of it has left the group, then SIGKILL.
 struct Force {
     group: Option<Pid>,
+    descendants: Descendants,
     stop_grace: Duration,
     /// When SIGTERM was sent.
     termed_at: Option<Instant>,
@@ -370,33 +428,38 @@ struct Force {
 }
 
 impl Force {
-    fn new(pid: u32, stop_grace: Duration) -> Self {
+    fn new(pid: u32, stop_grace: Duration, descendants: Descendants) -> Self {
         // The trainer leads a group of its own, with the same number.
         let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        Self { group, stop_grace, termed_at: None, is_killed: false }
+        Self { group, descendants, stop_grace, termed_at: None, is_killed: false }
     }
 
-    /// Ends whatever is left of the group.
-    fn end_group(&self) {
+    fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            _ = kill_process_group(group, Signal::KILL);
+            // It may have ended in this very moment.
+            _ = kill_process_group(group, signal);
+            self.descendants.signal_outside(group, signal);
         }
     }
 
+    /// Ends whatever is left of the trainer.
+    fn end_all(&self) {
+        self.signal(Signal::KILL);
+        self.descendants.end();
+    }
+
     fn apply(&mut self, stopped_at: Option<Instant>, terminated_at: Option<Instant>) {
-        let Some(group) = self.group else { return };
         let due = [terminated_at, stopped_at.map(|asked| asked + self.stop_grace)];
         let Some(due) = due.into_iter().flatten().min() else { return };
         let now = Instant::now();
         match self.termed_at {
             None if now >= due => {
                 self.termed_at = Some(now);
-                // It may have ended in this very moment.
-                _ = kill_process_group(group, Signal::TERM);
+                self.signal(Signal::TERM);
             }
             Some(termed_at) if !self.is_killed && now >= termed_at + TERM_GRACE => {
                 self.is_killed = true;
-                _ = kill_process_group(group, Signal::KILL);
+                self.signal(Signal::KILL);
             }
             _ => {}
         }
@@ -404,8 +467,8 @@ impl Force {
 
     /// Ends what a trainer that had to be forced leaves behind; says whether it had to be.
     fn finish(&self) -> bool {
-        if let (Some(_), Some(group)) = (self.termed_at, self.group) {
-            _ = kill_process_group(group, Signal::KILL);
+        if self.termed_at.is_some() {
+            self.end_all();
         }
         self.termed_at.is_some()
     }
@@ -436,6 +499,8 @@ impl Journal {
         let attempts = jsonl::read_lines(&path, 0, None)?
             .iter()
             .filter_map(|line| serde_json::from_slice::<SupervisorLine>(&line.bytes).ok())
+            // One that waits has not begun.
+            .filter(|line| line.event != SupervisorEvent::Queued)
             .map(|line| line.attempt)
             .max();
         Ok(Self { appender, attempt: attempts.unwrap_or(0) + 1 })
@@ -541,7 +606,7 @@ impl Log {
 
     /// Begins a new file and keeps one older.
     fn turn(&mut self) {
-        let older = self.path.with_extension("1.txt");
+        let older = self.path.with_file_name("log.1.txt");
         let turned = std::fs::rename(&self.path, &older).and_then(|()| append_to(&self.path));
         let Ok(file) = turned else { return };
         self.file = file;
@@ -583,11 +648,17 @@ struct Guard {
 }
 
 impl Guard {
-    fn start(program: &Path, group: u32) -> Option<Self> {
+    fn start(program: &Path, group: u32, data: &DataDir, id: &RunId, attempt: u32) -> Option<Self> {
         let child = Command::new(program)
             .arg("guard")
             .arg("--group")
             .arg(group.to_string())
+            .arg("--data")
+            .arg(data.path())
+            .arg("--run")
+            .arg(id.as_str())
+            .arg("--attempt")
+            .arg(attempt.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -605,8 +676,9 @@ impl Guard {
     }
 }
 
-/// Waits until the supervisor says that all is done, or is gone; then ends the group.
-pub fn guard(group: i32) {
+/// Waits until the supervisor says that all is done, or is gone; then ends the group, and what of
+/// the attempt has left it.
+pub fn guard(group: i32, dir: &RunDir, id: &RunId, attempt: u32) {
     let mut word = String::new();
     let said = std::io::stdin().lock().read_line(&mut word);
     if said.is_ok() && word == "done\n" {
@@ -615,6 +687,7 @@ pub fn guard(group: i32) {
     if let Some(group) = Pid::from_raw(group) {
         _ = kill_process_group(group, Signal::KILL);
     }
+    kill_leftovers(dir, id, attempt + 1);
 }
 
 /// Becomes the trainer: dies with the supervisor, stands back for other programs, and runs
@@ -727,9 +800,9 @@ impl Delivery {
         Ok(refused)
     }
 
-    /// Asks the trainer to stop because of a limit, as a control line without a number would.
-    fn stop_by_limit(&mut self) {
-        _ = self.stdin.send(control_for_trainer(0, &"stop".into(), "limit").into_bytes());
+    /// Asks the trainer to stop because of a limit, by a control line without a number.
+    fn stop_by_limit(&mut self, line: Vec<u8>) {
+        _ = self.stdin.send(line);
         _ = self.stopped_at.get_or_insert_with(Instant::now);
     }
 }

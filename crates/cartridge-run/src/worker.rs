@@ -288,12 +288,17 @@ impl Worker {
                     self.journal.event(Event::Resumed { step })?;
                 }
                 Command::Checkpoint => _ = self.save()?,
-                Command::Tune { path, value } => self.tune(path, *value, by)?,
+                Command::Tune { path, value } => self.tune(path, *value, by.clone())?,
                 Command::Stop | Command::Pause | Command::Resume => {}
                 // The supervisor ends this process; who watches is no matter of the log.
                 Command::Terminate | Command::Watch { .. } => continue,
             }
             let is_stop = command == Command::Stop;
+            if seq == 0 {
+                // The supervisor's own: a limit is reached, and `by` says which.
+                self.journal.event(Event::Warning { message: by })?;
+                return Ok(Some(DoneReason::Stopped));
+            }
             self.journal.event(Event::ControlAck { control: seq, command, step })?;
             if is_stop {
                 return Ok(Some(DoneReason::Stopped));

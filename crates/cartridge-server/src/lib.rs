@@ -43,7 +43,7 @@ use crate::api::stream::{EventMessage, FeedMessage, RunMessage};
 use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::feed::Feed;
-use crate::live_frames::{FrameCommand, LiveFrame, LiveFrames};
+use crate::live_frames::{FrameCommand, FrameNotice, LiveFrame, LiveFrames};
 use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
 use crate::patience::PatientListener;
 
@@ -138,6 +138,7 @@ fn routes() -> OpenApiRouter<AppState> {
         EventMessage,
         FrameCommand,
         LiveFrame,
+        FrameNotice,
         PlayCommand,
         PlayFrame
     ))

@@ -50,9 +50,15 @@ pub struct Manifest {
     /// The folder in which a foreign trainer is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
+    /// Variables of the environment in which a foreign trainer is started, whoever starts it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// When its supervisor ends it.
     #[serde(default, skip_serializing_if = "Limits::is_none")]
     pub limits: Limits,
+    /// The experiment that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_id: Option<String>,
 }
 
 /// Where a fork began.
@@ -95,6 +101,10 @@ pub struct Limits {
     /// After so many environment steps of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
+    /// How many seconds it may take to save and end when it is asked to stop, where it should not
+    /// be as long as whoever starts it allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_grace_s: Option<f64>,
 }
 
 impl Limits {
@@ -353,6 +363,9 @@ pub struct TrainerConfig {
     /// The commands that it obeys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<String>>,
+    /// The settings that a fork of it may change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overrides_whitelist: Option<Vec<String>>,
     /// The checkpoint that it goes on from, when it was started again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<RestoredFrom>,
@@ -710,6 +723,9 @@ pub struct SupervisorLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SupervisorEvent {
+    /// The attempt waits in the lab's queue. Written by whoever asked for it, while no supervisor
+    /// is there.
+    Queued,
     /// The trainer process is started.
     Started {
         /// Process id of the supervisor.

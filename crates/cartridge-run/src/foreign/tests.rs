@@ -176,3 +176,28 @@ fn a_disk_that_refuses_makes_readers_wait_and_loses_nothing() {
     assert_eq!(fs::read(fixture.dir.metrics_path()).unwrap(), b"{}\n");
     drop(log);
 }
+
+#[test]
+fn who_watches_is_no_matter_of_the_log() {
+    let fixture = Fixture::new();
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 1, log).unwrap();
+    for (seq, command) in [
+        (1, Command::Watch { fps: 12.0 }),
+        (2, Command::Checkpoint),
+        (3, Command::Watch { fps: 0.0 }),
+    ] {
+        ingest.delivered(seq, command, "the lab".to_owned());
+    }
+    let lines = [
+        r#"{"type":"control_ack","seq":1}"#,
+        r#"{"type":"control_ack","seq":2}"#,
+        r#"{"type":"control_ack","seq":3,"ok":false,"message":"no pictures"}"#,
+    ];
+    ingest.read_protocol(Cursor::new(lines.join("\n").into_bytes())).join().unwrap();
+    let ended = ingest.finish(Some(DoneReason::Completed));
+    assert_eq!((ended.lines.wrong, ended.lines.by_type["control_ack"]), (0, 3));
+    let events = fixture.lines(&fixture.dir.events_path());
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["training_started", "control_ack", "done"]);
+}

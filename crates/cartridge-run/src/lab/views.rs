@@ -152,7 +152,8 @@ impl Lab {
     /// The last lines that a run's trainer printed, and whether there are more.
     pub fn log(&self, id: &RunId, n_lines: usize) -> Result<(Vec<String>, bool)> {
         self.run(id)?;
-        Ok(jsonl::tail_text(&self.data.run(id).log_path(), n_lines)?)
+        let dir = self.data.run(id);
+        Ok(jsonl::tail_turned(&dir.log_path(), &dir.older_log_path(), n_lines)?)
     }
 
     /// What a run has made, as its list says, or as a first look finds.

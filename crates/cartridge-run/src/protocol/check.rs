@@ -199,7 +199,9 @@ fn start(options: &Options, dir: &RunDir, socket: &Path) -> Result<Child> {
         restart: None,
         command: Some(options.command.clone()),
         cwd: None,
+        environment: Default::default(),
         limits: Default::default(),
+        experiment_id: None,
     };
     let program = options.command.first().cloned().unwrap_or_default();
     let mut command = Command::new(&program);

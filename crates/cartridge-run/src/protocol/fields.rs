@@ -199,6 +199,7 @@ pub(super) struct Config {
     seed: Option<Whole>,
     total_timesteps: Option<Whole>,
     capabilities: Option<Vec<String>>,
+    overrides_whitelist: Option<Vec<String>>,
     restored: Option<Restored>,
     #[serde(default)]
     args: Value,
@@ -212,8 +213,16 @@ struct Restored {
 
 impl Config {
     pub(super) fn read(text: &str) -> Read {
-        let Self { algo, env_id, seed, total_timesteps, capabilities, restored, mut args } =
-            parse(text)?;
+        let Self {
+            algo,
+            env_id,
+            seed,
+            total_timesteps,
+            capabilities,
+            overrides_whitelist,
+            restored,
+            mut args,
+        } = parse(text)?;
         let nonfinite = mend(&mut args);
         let total = || {
             let keys = ["total_timesteps", "n_timesteps", "total-timesteps"];
@@ -226,6 +235,7 @@ impl Config {
                 seed: whole(seed),
                 total_timesteps: whole(total_timesteps).or_else(total),
                 capabilities,
+                overrides_whitelist,
                 restored: restored.map(|Restored { path, step: Whole(step) }| RestoredFrom {
                     path: path.trim_end_matches('/').to_owned(),
                     step,

@@ -40,6 +40,7 @@ fn facts(n: u32) -> RunFacts {
     RunFacts {
         run,
         env_id: "CartPole-v1".to_owned(),
+        experiment_id: None,
         agent: "ppo".to_owned(),
         created_at: at,
         is_at_work: false,
@@ -103,7 +104,7 @@ fn runs_at_work_and_pinned_runs_are_not_touched() {
         keep_videos: Some(0),
         keep_checkpoints: Some(0),
         keep_tensorboard_runs: Some(0),
-        keep_runs_per_environment: Some(0),
+        keep_runs_per_experiment: Some(0),
         keep_runs_per_agent: Some(0),
         max_bytes: Some(0),
     };
@@ -154,12 +155,23 @@ fn the_oldest_runs_of_each_environment_and_agent_go() {
     let mut all = vec![facts(1), facts(2), facts(3), facts(4)];
     all[0].env_id = "Acrobot-v1".to_owned();
     all[1].agent = "dqn".to_owned();
-    let limits = Limits { keep_runs_per_environment: Some(1), ..nothing() };
+    let limits = Limits { keep_runs_per_experiment: Some(1), ..nothing() };
     assert_eq!(going(&limits, &all), ["r-000003", "r-000002"]);
     let limits = Limits { keep_runs_per_agent: Some(1), ..nothing() };
     assert_eq!(going(&limits, &all), ["r-000003"]);
     all[2].is_pinned = true;
     assert_eq!(going(&limits, &all), [""; 0]);
+
+    // An experiment counts its own runs, whatever their environments.
+    let mut all = vec![facts(1), facts(2), facts(3), facts(4)];
+    for (idx, id) in [(0, "sweep"), (2, "sweep"), (3, "CartPole-v1")] {
+        all[idx].experiment_id = Some(id.to_owned());
+    }
+    all[0].env_id = "Acrobot-v1".to_owned();
+    let limits = Limits { keep_runs_per_experiment: Some(1), ..nothing() };
+    assert_eq!(going(&limits, &all), ["r-000001"]);
+    let reason = &plan(&all, &limits).runs[0].reason;
+    assert_eq!(reason, "the newest 1 runs of experiment sweep are kept");
 }
 
 #[test]

@@ -66,9 +66,9 @@ pub struct Limits {
     /// Newest TensorBoard folders in all.
     #[schema(required)]
     pub keep_tensorboard_runs: Option<u32>,
-    /// Newest runs of each environment.
+    /// Newest runs of each experiment; those of none count by their environment.
     #[schema(required)]
-    pub keep_runs_per_environment: Option<u32>,
+    pub keep_runs_per_experiment: Option<u32>,
     /// Newest runs of each algorithm in each environment.
     #[schema(required)]
     pub keep_runs_per_agent: Option<u32>,
@@ -83,7 +83,7 @@ impl From<retention::Limits> for Limits {
             keep_videos: limits.keep_videos,
             keep_checkpoints: limits.keep_checkpoints,
             keep_tensorboard_runs: limits.keep_tensorboard_runs,
-            keep_runs_per_environment: limits.keep_runs_per_environment,
+            keep_runs_per_experiment: limits.keep_runs_per_experiment,
             keep_runs_per_agent: limits.keep_runs_per_agent,
             max_bytes: limits.max_bytes,
         }
