@@ -553,7 +553,7 @@ impl State {
     }
 
     fn configure(&mut self, config: TrainerConfig) -> Result<(), &'static str> {
-        let restored = config.restored.clone();
+        let restored = config.restored.clone().map(|restored| *restored);
         self.trainer_event(Event::Configured(config))?;
         // A first attempt has nothing to go on from, unless it is that of a fork.
         let may_be_restored = self.attempt > 1 || !self.marks.checkpoints.is_empty();

@@ -97,8 +97,7 @@ pub fn supervise(
     end_leftovers(&dir, id, attempt);
     // Whatever the trainer starts stays below this process, also what leaves its group.
     descendants::adopt();
-    let stop_grace =
-        manifest.limits.stop_grace_s.map_or(stop_grace, |seconds| Duration::from_secs_f64(seconds));
+    let stop_grace = manifest.limits.stop_grace_s.map_or(stop_grace, Duration::from_secs_f64);
     let log = Arc::new(Mutex::new(Log::open(&dir, MAX_LOG_BYTES)?));
     let is_foreign = manifest.kind == RunKind::External;
 

@@ -368,7 +368,7 @@ pub struct TrainerConfig {
     pub overrides_whitelist: Option<Vec<String>>,
     /// The checkpoint that it goes on from, when it was started again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restored: Option<RestoredFrom>,
+    pub restored: Option<Box<RestoredFrom>>,
     /// Everything else that it was started with.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub args: Value,

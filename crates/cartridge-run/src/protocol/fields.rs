@@ -236,9 +236,9 @@ impl Config {
                 total_timesteps: whole(total_timesteps).or_else(total),
                 capabilities,
                 overrides_whitelist,
-                restored: restored.map(|Restored { path, step: Whole(step) }| RestoredFrom {
-                    path: path.trim_end_matches('/').to_owned(),
-                    step,
+                restored: restored.map(|Restored { path, step: Whole(step) }| {
+                    let path = path.trim_end_matches('/').to_owned();
+                    Box::new(RestoredFrom { path, step })
                 }),
                 args,
             }),
