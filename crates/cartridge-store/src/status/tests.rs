@@ -190,3 +190,11 @@ fn the_newest_attempt_wins() {
     let events = [training.clone(), later(&training), later(&done(DoneReason::Completed))];
     check(&events, &ended, &[stop()], RunState::Succeeded);
 }
+
+#[test]
+fn a_loss_says_why_where_that_is_known() {
+    let mut status = RunStatus { lost: true, ..RunStatus::default() };
+    assert_eq!(status.failure().unwrap().message, "the supervisor of this run fell silent");
+    status.lost_reason = Some("disk full".to_owned());
+    assert_eq!(status.failure().unwrap().message, "the supervisor of this run is gone: disk full");
+}
