@@ -6,33 +6,28 @@ use crate::kernels::{self, AdamStep, Isa};
 const DECAY_FIRST: f32 = 0.9;
 /// Decay of the second moment (beta 2).
 const DECAY_SECOND: f32 = 0.999;
-/// Added to the denominator; the value of Stable-Baselines3's PPO.
-const EPSILON: f32 = 1e-5;
-
 /// The moments of a set of parameters.
 #[derive(Clone, Debug)]
 pub struct Adam {
     pub(crate) first: Vec<f32>,
     pub(crate) second: Vec<f32>,
     pub(crate) n_updates: u32,
+    epsilon: f32,
     isa: Isa,
 }
 
 impl Adam {
-    /// An optimiser of `n_parameters` that has seen nothing yet.
-    pub fn new(n_parameters: usize) -> Self {
-        Self {
-            first: vec![0.0; n_parameters],
-            second: vec![0.0; n_parameters],
-            n_updates: 0,
-            isa: Isa::detect(),
-        }
+    /// An optimiser of `n_parameters` that has seen nothing yet. `epsilon` is added to the
+    /// denominator: 1e-5 in Stable-Baselines3's PPO, 1e-8 by default in PyTorch.
+    pub fn new(n_parameters: usize, epsilon: f32) -> Self {
+        let zeros = vec![0.0; n_parameters];
+        Self { first: zeros.clone(), second: zeros, n_updates: 0, epsilon, isa: Isa::detect() }
     }
 
-    /// An optimiser that has seen `n_updates` gradients, with the moments that they left.
-    pub fn with_moments(first: Vec<f32>, second: Vec<f32>, n_updates: u32) -> Self {
-        assert_eq!(first.len(), second.len(), "as many of both");
-        Self { first, second, n_updates, isa: Isa::detect() }
+    /// The same optimiser after `n_updates` gradients, with the moments that they left.
+    pub fn with_moments(self, first: Vec<f32>, second: Vec<f32>, n_updates: u32) -> Self {
+        assert_eq!([first.len(), second.len()], [self.first.len(); 2], "as many of both");
+        Self { first, second, n_updates, ..self }
     }
 
     /// Moves `parameters` against `scale * gradient`.
@@ -51,10 +46,16 @@ impl Adam {
             decay_second: DECAY_SECOND,
             step_size: (learning_rate / correction(DECAY_FIRST)) as f32,
             second_scale: correction(DECAY_SECOND).sqrt().recip() as f32,
-            epsilon: EPSILON,
+            epsilon: self.epsilon,
         };
         kernels::adam(self.isa, step, gradient, parameters, &mut self.first, &mut self.second);
     }
+}
+
+/// Adds a gradient to the sum of others.
+pub fn accumulate(gradient: &[f32], sum: &mut [f32]) {
+    assert_eq!(gradient.len(), sum.len(), "as many of both");
+    kernels::add(Isa::detect(), gradient, sum);
 }
 
 /// The norm of all `gradients` together.
@@ -79,7 +80,7 @@ mod tests {
     /// `learning_rate * g / (|g| + epsilon)`.
     #[test]
     fn a_constant_gradient_moves_at_the_learning_rate() {
-        let mut adam = Adam::new(2);
+        let mut adam = Adam::new(2, 1e-5);
         let mut parameters = [1.0, -1.0];
         for n_updates in 1..=3 {
             adam.update(&mut parameters, &[0.5, -2.0], 1.0, 0.1);
@@ -93,7 +94,7 @@ mod tests {
     /// 0.000999 + 0.001 * 9 = 0.009999; corrected 0.39 / 0.19 and 0.009999 / 0.001999.
     #[test]
     fn moments_are_corrected() {
-        let mut adam = Adam::new(1);
+        let mut adam = Adam::new(1, 1e-5);
         let mut parameters = [0.0];
         adam.update(&mut parameters, &[1.0], 1.0, 0.01);
         let first = parameters[0];

@@ -1,4 +1,4 @@
-//! Networks and learning algorithms, on one thread and without a tensor library.
+//! Networks and learning algorithms, without a tensor library.
 //!
 //! # Layout
 //!
@@ -6,9 +6,12 @@
 //! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]).
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
+//! * [`schedule`]: settings that fall while a training goes on.
+//! * [`team`]: the threads that share the work.
 //!
-//! **Invariant:** no database, file, clock, thread or socket is reachable from this crate. A seed
-//! and a configuration give the same weights, bit for bit, on every processor with AVX2.
+//! **Invariant:** no database, file, clock or socket is reachable from this crate. A seed and a
+//! configuration give the same weights, bit for bit, with any number of threads and on every
+//! processor with AVX2.
 
 pub mod adam;
 mod kernels;
@@ -16,6 +19,8 @@ pub mod metric;
 pub mod network;
 pub mod policy;
 pub mod ppo;
+pub mod schedule;
+pub mod team;
 
 pub use crate::metric::Metric;
 pub use crate::policy::{Policy, PolicyError};

@@ -1,17 +1,35 @@
-//! A multi-layer perceptron: tanh in the hidden layers, a linear output.
+//! A multi-layer perceptron with a linear output.
 //!
 //! All parameters lie in one flat vector: for each layer the weights, a row of outputs for each
 //! input, then the biases. Gradients lie in the same order.
 
 use std::ops::Range;
 
-use crate::kernels::{self, Isa, Matrix};
+use serde::{Deserialize, Serialize};
+
+use crate::kernels::{self, Finish, Isa, Matrix};
+
+/// What follows a hidden layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// The hyperbolic tangent.
+    #[default]
+    Tanh,
+    /// Nothing below zero.
+    Relu,
+}
 
 /// A network and its parameters.
 #[derive(Clone, Debug)]
 pub struct Mlp {
     sizes: Vec<usize>,
+    layers: Vec<Layer>,
+    activation: Activation,
     parameters: Vec<f32>,
+    /// The weights of every layer but the first with rows and columns exchanged, as the gradient
+    /// needs them: made anew with every change, not with every shard of a batch.
+    turned: Vec<Vec<f32>>,
     isa: Isa,
 }
 
@@ -22,7 +40,6 @@ pub struct Workspace {
     outputs: Vec<Vec<f32>>,
     gradient: Vec<f32>,
     next_gradient: Vec<f32>,
-    scratch: Vec<f32>,
 }
 
 /// Where a layer lies in the flat vector.
@@ -41,27 +58,56 @@ pub struct Layer {
 impl Mlp {
     /// A network with these sizes, from inputs to outputs. Weights are orthogonal, scaled by the
     /// square root of two in hidden layers and by `output_gain` in the last; biases are zero.
-    pub fn new(sizes: &[usize], output_gain: f64, rng: &mut fastrand::Rng) -> Self {
-        let mut network = Self::zeros(sizes);
-        let layers = network.layers();
+    pub fn new(
+        sizes: &[usize],
+        activation: Activation,
+        output_gain: f64,
+        rng: &mut fastrand::Rng,
+    ) -> Self {
+        let mut network = Self::zeros(sizes, activation);
+        let layers = network.layers.clone();
         let n_layers = layers.len();
-        for (index, layer) in layers.into_iter().enumerate() {
-            let gain = if index + 1 == n_layers { output_gain } else { std::f64::consts::SQRT_2 };
-            let weights = orthogonal(layer.n_inputs, layer.n_outputs, rng);
-            for (x, weight) in network.parameters[layer.weights].iter_mut().zip(weights) {
-                *x = (gain * weight) as f32;
+        network.change(|parameters| {
+            for (index, layer) in layers.into_iter().enumerate() {
+                let is_last = index + 1 == n_layers;
+                let gain = if is_last { output_gain } else { std::f64::consts::SQRT_2 };
+                let weights = orthogonal(layer.n_inputs, layer.n_outputs, rng);
+                for (x, weight) in parameters[layer.weights].iter_mut().zip(weights) {
+                    *x = (gain * weight) as f32;
+                }
             }
-        }
+        });
+        network
+    }
+
+    /// A network with these sizes whose parameters are drawn as PyTorch draws those of a linear
+    /// layer: uniform between plus and minus one over the square root of its inputs.
+    pub fn uniform(sizes: &[usize], activation: Activation, rng: &mut fastrand::Rng) -> Self {
+        let mut network = Self::zeros(sizes, activation);
+        let layers = network.layers.clone();
+        network.change(|parameters| {
+            for layer in layers {
+                let bound = (layer.n_inputs as f64).sqrt().recip();
+                for x in &mut parameters[layer.weights.start..layer.biases.end] {
+                    *x = ((rng.f64() * 2.0 - 1.0) * bound) as f32;
+                }
+            }
+        });
         network
     }
 
     /// A network with these sizes whose parameters are all zero.
-    pub fn zeros(sizes: &[usize]) -> Self {
+    pub fn zeros(sizes: &[usize], activation: Activation) -> Self {
         assert!(sizes.len() >= 2 && !sizes.contains(&0), "a network has inputs and outputs");
-        let mut network = Self { sizes: sizes.to_vec(), parameters: vec![], isa: Isa::detect() };
-        let n_parameters = network.layers().last().map_or(0, |layer| layer.biases.end);
-        network.parameters = vec![0.0; n_parameters];
-        network
+        let layers = layers(sizes);
+        let parameters = vec![0.0; layers.last().map_or(0, |layer| layer.biases.end)];
+        let turned = layers[1..].iter().map(|layer| vec![0.0; layer.weights.len()]).collect();
+        Self { sizes: sizes.to_vec(), layers, activation, parameters, turned, isa: Isa::detect() }
+    }
+
+    /// What follows its hidden layers.
+    pub fn activation(&self) -> Activation {
+        self.activation
     }
 
     /// Numbers of units, from inputs to outputs.
@@ -74,46 +120,44 @@ impl Mlp {
         &self.parameters
     }
 
-    /// All parameters, to be changed.
-    pub fn parameters_mut(&mut self) -> &mut [f32] {
-        &mut self.parameters
+    /// Changes the parameters.
+    pub fn change<T>(&mut self, change: impl FnOnce(&mut [f32]) -> T) -> T {
+        let changed = change(&mut self.parameters);
+        for (layer, turned) in self.layers[1..].iter().zip(&mut self.turned) {
+            let weights = &self.parameters[layer.weights.clone()];
+            let weights = Matrix::new(weights, layer.n_inputs, layer.n_outputs);
+            kernels::copy(self.isa, weights.transposed(), turned);
+        }
+        changed
     }
 
     /// Where each layer lies in the flat vector, from inputs to outputs.
-    pub fn layers(&self) -> Vec<Layer> {
-        let mut start = 0;
-        let mut take = |n: usize| {
-            start += n;
-            start - n..start
-        };
-        let layer = |pair: &[usize]| {
-            let (n_inputs, n_outputs) = (pair[0], pair[1]);
-            let (weights, biases) = (take(n_inputs * n_outputs), take(n_outputs));
-            Layer { n_inputs, n_outputs, weights, biases }
-        };
-        self.sizes.windows(2).map(layer).collect()
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
     }
 
     /// The outputs for `n` rows of `inputs`.
     pub fn forward<'w>(&self, inputs: &[f32], n: usize, work: &'w mut Workspace) -> &'w [f32] {
-        let layers = self.layers();
-        work.outputs.resize(layers.len(), Vec::new());
-        for (index, layer) in layers.iter().enumerate() {
+        work.outputs.resize(self.layers.len(), Vec::new());
+        for (index, layer) in self.layers.iter().enumerate() {
             let (before, after) = work.outputs.split_at_mut(index);
             let inputs = before.last().map_or(inputs, Vec::as_slice);
             let outputs = &mut after[0];
             outputs.resize(n * layer.n_outputs, 0.0);
+            let bias = &self.parameters[layer.biases.clone()];
+            let finish = match self.activation {
+                _ if index + 1 == self.layers.len() => Finish::Bias(bias),
+                Activation::Tanh => Finish::BiasTanh(bias),
+                Activation::Relu => Finish::BiasRelu(bias),
+            };
+            let weights = &self.parameters[layer.weights.clone()];
             kernels::multiply(
                 self.isa,
                 Matrix::new(inputs, n, layer.n_inputs),
-                self.weights(layer),
-                Some(&self.parameters[layer.biases.clone()]),
+                Matrix::new(weights, layer.n_inputs, layer.n_outputs),
+                finish,
                 outputs,
-                &mut work.scratch,
             );
-            if index + 1 < layers.len() {
-                kernels::tanh(self.isa, outputs);
-            }
         }
         work.outputs.last().expect("a network has a layer")
     }
@@ -128,34 +172,48 @@ impl Mlp {
         work: &mut Workspace,
         gradient: &mut [f32],
     ) {
-        let Workspace { outputs, gradient: arriving, next_gradient: leaving, scratch } = work;
+        let Workspace { outputs, gradient: arriving, next_gradient: leaving } = work;
         arriving.clear();
         arriving.extend_from_slice(output_gradient);
-        for (index, layer) in self.layers().iter().enumerate().rev() {
+        for (index, layer) in self.layers.iter().enumerate().rev() {
             let inputs = if index == 0 { inputs } else { &outputs[index - 1] };
             let delta = Matrix::new(arriving, n, layer.n_outputs);
             kernels::multiply(
                 self.isa,
                 Matrix::new(inputs, n, layer.n_inputs).transposed(),
                 delta,
-                None,
+                Finish::Plain,
                 &mut gradient[layer.weights.clone()],
-                scratch,
             );
             kernels::sum_rows(self.isa, delta, &mut gradient[layer.biases.clone()]);
             if index > 0 {
                 leaving.resize(n * layer.n_inputs, 0.0);
-                let weights = self.weights(layer).transposed();
-                kernels::multiply(self.isa, delta, weights, None, leaving, scratch);
-                kernels::tanh_backward(self.isa, inputs, leaving);
+                let turned = &self.turned[index - 1];
+                let weights = Matrix::new(turned, layer.n_outputs, layer.n_inputs);
+                let finish = match self.activation {
+                    Activation::Tanh => Finish::TanhSlope(inputs),
+                    Activation::Relu => Finish::ReluSlope(inputs),
+                };
+                kernels::multiply(self.isa, delta, weights, finish, leaving);
                 std::mem::swap(arriving, leaving);
             }
         }
     }
+}
 
-    fn weights(&self, layer: &Layer) -> Matrix<'_> {
-        Matrix::new(&self.parameters[layer.weights.clone()], layer.n_inputs, layer.n_outputs)
-    }
+/// Where the layers of a network with these sizes lie.
+fn layers(sizes: &[usize]) -> Vec<Layer> {
+    let mut start = 0;
+    let mut take = |n: usize| {
+        start += n;
+        start - n..start
+    };
+    let layer = |pair: &[usize]| {
+        let (n_inputs, n_outputs) = (pair[0], pair[1]);
+        let (weights, biases) = (take(n_inputs * n_outputs), take(n_outputs));
+        Layer { n_inputs, n_outputs, weights, biases }
+    };
+    sizes.windows(2).map(layer).collect()
 }
 
 /// A random matrix of `n_rows` by `n_columns` whose rows or columns, whichever are fewer, are

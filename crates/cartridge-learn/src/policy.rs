@@ -11,7 +11,7 @@ use cartridge_games::Action;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
-use crate::network::{Mlp, Workspace};
+use crate::network::{Activation, Mlp, Workspace};
 
 const N_HIDDEN: usize = 64;
 
@@ -59,8 +59,8 @@ impl Policy {
     pub fn new(n_observation: usize, n_actions: usize, rng: &mut fastrand::Rng) -> Self {
         let sizes = |n_outputs| [n_observation, N_HIDDEN, N_HIDDEN, n_outputs];
         Self {
-            actor: Mlp::new(&sizes(n_actions), 0.01, rng),
-            critic: Mlp::new(&sizes(1), 1.0, rng),
+            actor: Mlp::new(&sizes(n_actions), Activation::Tanh, 0.01, rng),
+            critic: Mlp::new(&sizes(1), Activation::Tanh, 1.0, rng),
         }
     }
 
@@ -148,18 +148,18 @@ impl Policy {
         let n_inputs = size("actor.0.weight", 1, "one column per number of an observation")?;
         let n_actions = size("actor.4.bias", 0, "one number per action")?;
         let mut policy = Self {
-            actor: Mlp::zeros(&[n_inputs, N_HIDDEN, N_HIDDEN, n_actions]),
-            critic: Mlp::zeros(&[n_inputs, N_HIDDEN, N_HIDDEN, 1]),
+            actor: Mlp::zeros(&[n_inputs, N_HIDDEN, N_HIDDEN, n_actions], Activation::Tanh),
+            critic: Mlp::zeros(&[n_inputs, N_HIDDEN, N_HIDDEN, 1], Activation::Tanh),
         };
         for (part, network) in [("actor", &mut policy.actor), ("critic", &mut policy.critic)] {
-            for (index, layer) in network.layers().into_iter().enumerate() {
+            for (index, layer) in network.layers().to_vec().into_iter().enumerate() {
                 let (inputs, outputs) = (layer.n_inputs, layer.n_outputs);
                 let name = format!("{part}.{}.weight", 2 * index);
                 let weights = transpose(&read(&file, &name, &[outputs, inputs])?, outputs, inputs);
-                network.parameters_mut()[layer.weights].copy_from_slice(&weights);
+                network.change(|all| all[layer.weights].copy_from_slice(&weights));
                 let name = format!("{part}.{}.bias", 2 * index);
                 let biases = read(&file, &name, &[outputs])?;
-                network.parameters_mut()[layer.biases].copy_from_slice(&biases);
+                network.change(|all| all[layer.biases].copy_from_slice(&biases));
             }
         }
         let known: Vec<String> = policy.tensors().map(|(name, ..)| name).collect();
@@ -183,10 +183,11 @@ impl Policy {
     fn tensors(&self) -> impl Iterator<Item = (String, Vec<usize>, Vec<f32>)> {
         [("actor", &self.actor), ("critic", &self.critic)].into_iter().flat_map(
             |(part, network)| {
-                network.layers().into_iter().enumerate().flat_map(move |(index, layer)| {
+                network.layers().iter().enumerate().flat_map(move |(index, layer)| {
                     let (inputs, outputs) = (layer.n_inputs, layer.n_outputs);
-                    let weights = transpose(&network.parameters()[layer.weights], inputs, outputs);
-                    let biases = network.parameters()[layer.biases].to_vec();
+                    let weights =
+                        transpose(&network.parameters()[layer.weights.clone()], inputs, outputs);
+                    let biases = network.parameters()[layer.biases.clone()].to_vec();
                     let name = |kind| format!("{part}.{}.{kind}", 2 * index);
                     [
                         (name("weight"), vec![outputs, inputs], weights),

@@ -251,8 +251,8 @@ impl Ppo {
         let spec = envs[0].spec();
         let mut rng = fastrand::Rng::with_seed(seed_base);
         let policy = Policy::new(spec.observation, spec.actions.size(), &mut rng);
-        let optimizers =
-            [&policy.actor, &policy.critic].map(|network| Adam::new(network.parameters().len()));
+        let optimizers = [&policy.actor, &policy.critic]
+            .map(|network| Adam::new(network.parameters().len(), 1e-5));
         let mut ppo = Self {
             config: config.clone(),
             seed_base,
@@ -515,8 +515,8 @@ impl Ppo {
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
         for (index, network) in networks.into_iter().enumerate() {
             let gradient = &learner.gradients[index];
-            let parameters = network.parameters_mut();
-            self.optimizers[index].update(parameters, gradient, scale, config.learning_rate);
+            let optimizer = &mut self.optimizers[index];
+            network.change(|all| optimizer.update(all, gradient, scale, config.learning_rate));
         }
 
         tally.gradient_norm = f64::from(norm);

@@ -28,20 +28,22 @@ fn check(m: usize, k: usize, n: usize) {
         for bias in [None, Some(&bias[..])] {
             let expected = naive(&a, &b, bias, [m, k, n]);
             for a in [Matrix::new(&a, m, k), Matrix::new(&a_turned, k, m).transposed()] {
-                for b in [Matrix::new(&b, k, n), Matrix::new(&b_turned, n, k).transposed()] {
-                    let mut out = vec![f32::NAN; m * n];
-                    multiply(isa, a, b, bias, &mut out, &mut vec![f32::NAN; 3]);
-                    for (x, y) in out.iter().zip(&expected) {
-                        let error = (f64::from(*x) - y).abs();
-                        assert!(error < 1e-5, "{m}x{k}x{n} on {isa:?}: {x} is not {y}");
-                    }
-                    if bias.is_none() && isa.0 != Level::Baseline {
-                        let fused = fused.get_or_insert_with(|| out.clone());
-                        assert_eq!(*fused, out, "the same bits on {isa:?}");
-                    }
+                let mut out = vec![f32::NAN; m * n];
+                let finish = bias.map_or(Finish::Plain, Finish::Bias);
+                multiply(isa, a, Matrix::new(&b, k, n), finish, &mut out);
+                for (x, y) in out.iter().zip(&expected) {
+                    let error = (f64::from(*x) - y).abs();
+                    assert!(error < 1e-5, "{m}x{k}x{n} on {isa:?}: {x} is not {y}");
+                }
+                if bias.is_none() && isa.0 != Level::Baseline {
+                    let fused = fused.get_or_insert_with(|| out.clone());
+                    assert_eq!(*fused, out, "the same bits on {isa:?}");
                 }
             }
         }
+        let mut turned = vec![f32::NAN; k * n];
+        copy(isa, Matrix::new(&b, k, n).transposed(), &mut turned);
+        assert_eq!(turned, b_turned);
     }
 }
 
@@ -55,6 +57,54 @@ fn products_equal_the_definition() {
     check(64, 2, 64);
     check(37, 19, 33);
     check(13, 70, 50);
+    check(23, 260, 69);
+}
+
+/// What is done to a product while it is in registers equals what is done to it afterwards.
+#[test]
+fn products_are_finished() {
+    let (m, k, n) = (11, 9, 37);
+    let (a, b, bias) = (random(m * k, 1), random(k * n, 2), random(n, 3));
+    let outputs = random(m * n, 4);
+    for isa in Isa::available() {
+        let finished = |finish| {
+            let mut out = vec![f32::NAN; m * n];
+            multiply(isa, Matrix::new(&a, m, k), Matrix::new(&b, k, n), finish, &mut out);
+            out
+        };
+        let (plain, biased) = (finished(Finish::Plain), finished(Finish::Bias(&bias)));
+        let each = |finish, expected: &dyn Fn(usize) -> f32| {
+            for (at, x) in finished(finish).into_iter().enumerate() {
+                let y = expected(at);
+                assert!((x - y).abs() < 1e-6, "element {at} on {isa:?}: {x} is not {y}");
+            }
+        };
+        each(Finish::BiasTanh(&bias), &|at| biased[at].tanh());
+        each(Finish::BiasRelu(&bias), &|at| biased[at].max(0.0));
+        let slope = |at: usize| 1.0 - outputs[at] * outputs[at];
+        each(Finish::TanhSlope(&outputs), &|at| plain[at] * slope(at));
+        each(Finish::ReluSlope(&outputs), &|at| if outputs[at] > 0.0 { plain[at] } else { 0.0 });
+    }
+}
+
+#[test]
+fn a_broken_number_stays_visible() {
+    for isa in Isa::available() {
+        for finish in [Finish::Plain, Finish::BiasTanh(&[0.0]), Finish::BiasRelu(&[0.0])] {
+            let mut out = [0.0];
+            let (a, b) = (Matrix::new(&[f32::NAN], 1, 1), Matrix::new(&[1.0], 1, 1));
+            multiply(isa, a, b, finish, &mut out);
+            assert!(out[0].is_nan(), "{finish:?} on {isa:?}");
+        }
+    }
+}
+
+/// The hyperbolic tangent of `values`, as the end of a product.
+fn tanh(isa: Isa, values: &mut [f32]) {
+    let inputs = values.to_vec();
+    let n = values.len();
+    let (a, b) = (Matrix::new(&inputs, n, 1), Matrix::new(&[1.0], 1, 1));
+    multiply(isa, a, b, Finish::BiasTanh(&[0.0]), values);
 }
 
 #[test]
@@ -103,14 +153,5 @@ fn squares_are_added() {
         let mut sum = 1.0;
         add_squares(isa, &[2.0; 19], &mut sum);
         assert_eq!(sum, 77.0);
-    }
-}
-
-#[test]
-fn tanh_backward_multiplies_by_the_slope() {
-    for isa in Isa::available() {
-        let mut gradient = [4.0, 4.0];
-        tanh_backward(isa, &[0.5, 0.0], &mut gradient);
-        assert_eq!(gradient, [3.0, 4.0]);
     }
 }

@@ -6,9 +6,9 @@ fn random(n: usize, rng: &mut fastrand::Rng) -> Vec<f32> {
 
 #[test]
 fn two_layers_by_hand() {
-    let mut network = Mlp::zeros(&[2, 1, 2]);
+    let mut network = Mlp::zeros(&[2, 1, 2], Activation::Tanh);
     // Weights 0.5 and -1, bias 0.25; then weights 2 and 3, biases 0.1 and 0.2.
-    network.parameters_mut().copy_from_slice(&[0.5, -1.0, 0.25, 2.0, 3.0, 0.1, 0.2]);
+    network.change(|all| all.copy_from_slice(&[0.5, -1.0, 0.25, 2.0, 3.0, 0.1, 0.2]));
     let mut work = Workspace::default();
     let outputs = network.forward(&[1.0, 0.5, 0.0, 0.0], 2, &mut work);
     let hidden = [0.25_f32.tanh(), 0.25_f32.tanh()];
@@ -18,13 +18,20 @@ fn two_layers_by_hand() {
     }
 }
 
-/// The gradient of a random linear function of the outputs, against central differences of a
-/// forward pass in doubles.
 #[test]
 fn the_gradient_equals_finite_differences() {
+    for activation in [Activation::Tanh, Activation::Relu] {
+        check_gradient(activation);
+    }
+}
+
+/// The gradient of a random linear function of the outputs, against central differences of a
+/// forward pass in doubles.
+#[track_caller]
+fn check_gradient(activation: Activation) {
     let rng = &mut fastrand::Rng::with_seed(3);
     let (sizes, n) = ([3, 7, 5, 2], 6);
-    let network = Mlp::new(&sizes, 1.0, rng);
+    let network = Mlp::new(&sizes, activation, 1.0, rng);
     let (inputs, slopes) = (random(n * 3, rng), random(n * 2, rng));
     let mut work = Workspace::default();
     network.forward(&inputs, n, &mut work);
@@ -42,7 +49,11 @@ fn the_gradient_equals_finite_differences() {
                         |i: usize| parameters[layer.weights.start + i * layer.n_outputs + o];
                     let sum: f64 = x.iter().enumerate().map(|(i, x)| x * weight(i)).sum();
                     let sum = sum + parameters[layer.biases.start + o];
-                    if index + 1 < layers.len() { sum.tanh() } else { sum }
+                    match activation {
+                        _ if index + 1 == layers.len() => sum,
+                        Activation::Tanh => sum.tanh(),
+                        Activation::Relu => sum.max(0.0),
+                    }
                 };
                 x = (0..layer.n_outputs).map(output).collect();
             }
@@ -91,7 +102,7 @@ fn weights_are_orthogonal() {
 
 #[test]
 fn gains_scale_the_layers() {
-    let network = Mlp::new(&[4, 64, 2], 0.01, &mut fastrand::Rng::with_seed(0));
+    let network = Mlp::new(&[4, 64, 2], Activation::Tanh, 0.01, &mut fastrand::Rng::with_seed(0));
     let norm = |layer: &Layer| {
         let weights = &network.parameters()[layer.weights.clone()];
         weights.iter().map(|x| x * x).sum::<f32>().sqrt()

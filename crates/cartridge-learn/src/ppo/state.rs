@@ -21,7 +21,6 @@ use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::{Config, Knob, Ppo, Recent};
-use crate::adam::Adam;
 use crate::policy::Policy;
 
 const FORMAT: u32 = 1;
@@ -251,7 +250,7 @@ impl Ppo {
             if first.len() != n || second.len() != n {
                 return mismatch("its moments do not fit the policy");
             }
-            *slot = Adam::with_moments(first.clone(), second.clone(), n_updates);
+            *slot = slot.clone().with_moments(first.clone(), second.clone(), n_updates);
         }
         ppo.config.learning_rate = numbers.learning_rate;
         ppo.config.ent_coef = numbers.ent_coef;

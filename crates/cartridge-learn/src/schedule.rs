@@ -1,0 +1,118 @@
+//! Settings that fall while a training goes on.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A number that stays, or falls in a line to zero at the end of the training. Written as RL-Zoo
+/// does: `0.001` or `lin_0.001`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Schedule {
+    /// Always this.
+    Constant(f64),
+    /// This at the beginning, and zero at the end.
+    Linear(f64),
+}
+
+impl Schedule {
+    /// Where it begins.
+    pub fn start(self) -> f64 {
+        match self {
+            Self::Constant(start) | Self::Linear(start) => start,
+        }
+    }
+
+    /// Its value when `done` of the training, from 0 to 1, is over.
+    pub fn at(self, done: f64) -> f64 {
+        match self {
+            Self::Constant(value) => value,
+            Self::Linear(start) => start * (1.0 - done.clamp(0.0, 1.0)),
+        }
+    }
+}
+
+impl From<f64> for Schedule {
+    fn from(value: f64) -> Self {
+        Self::Constant(value)
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(value) => write!(f, "{value}"),
+            Self::Linear(start) => write!(f, "lin_{start}"),
+        }
+    }
+}
+
+/// Text that is no schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is neither a number nor `lin_` and a number")]
+pub struct ScheduleError(String);
+
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleError> {
+        let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
+        match text.strip_prefix("lin_") {
+            Some(start) => number(start).map(Self::Linear),
+            None => number(text).map(Self::Constant),
+        }
+        .ok_or_else(|| ScheduleError(text.to_owned()))
+    }
+}
+
+impl Serialize for Schedule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Constant(value) => serializer.serialize_f64(*value),
+            Self::Linear(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Schedule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Number(f64),
+            Text(String),
+        }
+        match Form::deserialize(deserializer)? {
+            Form::Number(value) => Ok(Self::Constant(value)),
+            Form::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: Schedule) {
+        let schedule: Schedule = serde_json::from_str(json).unwrap();
+        assert_eq!(schedule, expected);
+        assert_eq!(serde_json::to_string(&schedule).unwrap(), json);
+    }
+
+    #[test]
+    fn written_as_a_number_or_as_text() {
+        check("0.001", Schedule::Constant(0.001));
+        check("\"lin_0.001\"", Schedule::Linear(0.001));
+        for wrong in ["\"lin_\"", "\"exp_1\"", "\"lin_inf\"", "null"] {
+            assert!(serde_json::from_str::<Schedule>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_line_falls_to_zero() {
+        assert_eq!(Schedule::Linear(0.2).at(0.25), 0.15000000000000002);
+        assert_eq!(Schedule::Linear(0.2).at(1.5), 0.0);
+        assert_eq!(Schedule::Constant(0.2).at(0.9), 0.2);
+    }
+}
