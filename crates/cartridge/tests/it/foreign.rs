@@ -497,7 +497,7 @@ for line in sys.stdin:
     assert!(pin.status.success(), "{}", text(&pin.stderr));
     let listed = run(folder.path(), &["artifacts", &id, "--json", "--data", "."]);
     let listed = text(&listed.stdout);
-    assert_eq!(listed.matches(r#""kind":"checkpoint""#).count(), 2, "{listed}");
+    assert_eq!(listed.matches(r#""kind":"checkpoint","base":"run""#).count(), 2, "{listed}");
     let verified = run(folder.path(), &["audit", "verify", "--data", "."]);
     assert!(verified.status.success(), "{}", text(&verified.stdout));
 }
