@@ -104,7 +104,7 @@ impl Lab {
         (free_bytes < NO_ROOM_BYTES).then(|| {
             let path = self.data.path().display();
             format!(
-                "disk full ({free_bytes} bytes are free for {path}), so its end is not recorded"
+                "disk full ({free_bytes} bytes are free for {path}), so its end may not be recorded"
             )
         })
     }
@@ -127,8 +127,8 @@ impl Lab {
         let is_silent = pulse.is_some_and(|pulse| pulse.health() == Health::Dead);
         if is_silent && run.status.state().is_active() && !self.data.run(id).is_supervised() {
             run.status.lost = true;
-        }
-        if run.status.state() == RunState::Lost {
+            run.status.lost_reason = self.why_disk_fails();
+        } else if run.status.state() == RunState::Lost {
             run.status.lost_reason = held(&self.watch).lost_reasons.get(id).cloned();
         }
         let state = run.status.state();
