@@ -92,6 +92,22 @@ pub enum RunError {
         /// Why not.
         reason: String,
     },
+    /// What was recorded is not what was written.
+    #[error(
+        "episode {episode} of run `{run}` cannot be read: {} is damaged, {detail}; all that lies elsewhere stays readable\n\
+         hint: bring the file back from a backup; `cartridge fsck` names everything that is damaged",
+        segment.display()
+    )]
+    DamagedEpisode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+        /// The file, below the run's folder.
+        segment: std::path::PathBuf,
+        /// What was found.
+        detail: String,
+    },
     /// The run has ended, so it cannot be controlled.
     #[error("run `{id}` has already ended ({})", state_word(*.state))]
     Ended {

@@ -7,6 +7,8 @@
 mod steering;
 mod views;
 
+pub use self::views::DiskProblem;
+
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -119,6 +121,8 @@ struct Watch {
     /// The ended run that was looked at last; none after the last of all.
     last_ended: Option<RunId>,
     last_housekeeping: Option<Instant>,
+    /// Why runs fell silent, where that can be told.
+    lost_reasons: HashMap<RunId, String>,
     /// Runs that have ended and are started again by somebody: since when they are looked at.
     waking: HashMap<RunId, Instant>,
 }
@@ -551,9 +555,17 @@ impl Lab {
                 pulse.heard = Instant::now();
             }
             let health = pulse.health();
-            (health, std::mem::replace(&mut pulse.health, health) != health)
+            let is_news = std::mem::replace(&mut pulse.health, health) != health;
+            if news.supervisor_spoke {
+                watch.lost_reasons.remove(id);
+            }
+            (health, is_news)
         };
         if health == Health::Dead && state != RunState::Lost {
+            if let Some(reason) = self.why_disk_fails() {
+                held(&self.watch).lost_reasons.insert(id.clone(), reason);
+            }
+            // On a full disk this fails too; whoever looks is told all the same.
             rows.append(&mut index.mark_lost(id)?);
         } else if is_news && rows.is_empty() {
             rows.push(index.publish_status(id)?);

@@ -23,7 +23,7 @@ use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::secret;
-use crate::tunable::Tunable;
+use crate::tunable::{self, Tunable};
 
 /// How long a deleted run can be brought back.
 pub const UNDO_S: f64 = 7.0 * 86_400.0;
@@ -141,7 +141,9 @@ pub fn ask(
             let path = named.unwrap_or_else(|_| path.clone());
             let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
             let old = status.tuned.get(&path).map(|value| json!(value));
-            let old = old.or_else(|| made.cloned()).unwrap_or_default();
+            let args = status.trainer.as_ref().map(|trainer| &trainer.args);
+            let said = args.and_then(|args| tunable::said_in(args, &path)).map(Value::from);
+            let old = old.or_else(|| made.cloned()).or(said).unwrap_or_default();
             (Deed::Tune, json!({ &path: old }), json!({ &path: value }))
         }
         // Who watches changes nothing about the run.
@@ -464,13 +466,14 @@ pub fn pin(
     by: By<'_>,
 ) -> Result<()> {
     let dir = data.run(id);
-    dir.manifest()?;
+    let find = match dir.manifest()?.kind {
+        RunKind::External => checkpoint::find_foreign,
+        _ => checkpoint::find,
+    };
     let name = match checkpoint {
-        Some(text) if is_pinned => Value::from(checkpoint::find(&dir, id, text)?),
+        Some(text) if is_pinned => Value::from(find(&dir, id, text)?),
         // One that is gone can be let go of all the same.
-        Some(text) => {
-            Value::from(checkpoint::find(&dir, id, text).unwrap_or_else(|_| text.to_owned()))
-        }
+        Some(text) => Value::from(find(&dir, id, text).unwrap_or_else(|_| text.to_owned())),
         None => Value::Null,
     };
     match is_pinned {

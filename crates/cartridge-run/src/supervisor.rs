@@ -20,18 +20,20 @@ use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command as ControlCommand, ControlLine, DataDir, DoneReason, GpuSample, Limits, Manifest,
-    RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine,
+    Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, GpuSample,
+    Limits, Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::json;
 
+use crate::audit::{self, Deed, Entry};
 use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
 use crate::descendants::{self, Descendants};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::History;
-use crate::foreign::{Ingest, Socket};
+use crate::foreign::{Ingest, OWN_SEQ, Refusal, Socket};
 use crate::gpu::Nvml;
 use crate::lab::held;
 use crate::leftover::{end_leftovers, kill_leftovers};
@@ -56,6 +58,17 @@ const TERM_GRACE: Duration = Duration::from_secs(3);
 
 /// Bytes that are hashed when the trainer has ended: a second's worth.
 const HASHED_AT_EXIT: u64 = 256 * 1024 * 1024;
+
+/// How long the exit is tried to be recorded when the disk refuses it, and how often.
+const EXIT_PATIENCE: Duration = Duration::from_millis(1_800);
+const EXIT_RETRY: Duration = Duration::from_millis(150);
+
+/// Refused control lines of an attempt that the event log and the audit name.
+const MAX_REFUSALS_TOLD: u64 = 1_000;
+
+/// How long a trainer may take to save the checkpoint that comes before a change of its settings:
+/// it obeys between two updates, and an update may be long.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long a journal that somebody else holds is tried for.
 const OPEN_PATIENCE: Duration = Duration::from_millis(500);
@@ -125,7 +138,7 @@ pub fn supervise(
         Err(source) => {
             let program = command.get_program().to_string_lossy().into_owned();
             let error = RunError::Spawn { program, source };
-            journal.write(SupervisorEvent::Exited {
+            journal.write_patiently(&SupervisorEvent::Exited {
                 code: None,
                 signal: None,
                 forced: false,
@@ -161,6 +174,8 @@ pub fn supervise(
     let stdin = child.stdin.take().expect("it is piped");
     let delivery = Delivery::new(data, id, attempt, stdin)?;
     let mut watch = Watch {
+        data,
+        id,
         dir: &dir,
         journal: &mut journal,
         delivery,
@@ -171,15 +186,18 @@ pub fn supervise(
         attempt,
         started: Instant::now(),
         reason: None,
+        n_refused: 0,
+        told: Vec::new(),
     };
     let status = watch.until_exit(child)?;
-    let Watch { force, delivery, reason, .. } = watch;
-    let forced = force.finish();
-
+    let forced = watch.force.finish();
     if let Some(socket) = socket {
         readers.append(&mut socket.close());
     }
     drain(&readers);
+    watch.refuse_the_rest();
+    let Watch { force, delivery, reason, told, .. } = watch;
+    tell_what_is_left(&dir, attempt, &told);
     if is_foreign {
         // Whatever it left behind has nobody to speak to any more.
         force.end_all();
@@ -204,18 +222,42 @@ pub fn supervise(
     // exit, and what is large is left to the lab, which would take a long silence for a loss.
     let subject = Subject::ended(&manifest, attempt, unix_now());
     _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
-    journal.write(SupervisorEvent::Exited {
+    let exited = journal.write_patiently(&SupervisorEvent::Exited {
         code: status.code(),
         signal: status.signal(),
         forced,
         log: last_lines,
         reason,
         lines,
-    })?;
+    });
     if let Some(guard) = guard {
         guard.dismiss();
     }
-    Ok(())
+    exited
+}
+
+/// Writes the warnings that a native trainer was given and ended before it could log them.
+fn tell_what_is_left(dir: &RunDir, attempt: u32, told: &[String]) {
+    let logged = |message: &String| {
+        let lines = jsonl::last_lines(&dir.events_path(), 4 * 1024 * 1024);
+        lines.is_ok_and(|(lines, _)| {
+            lines.iter().any(|line| {
+                serde_json::from_slice::<EventLine>(&line.bytes)
+                    .is_ok_and(|line| line.attempt == attempt && line.event.message() == *message)
+            })
+        })
+    };
+    let left: Vec<&String> = told.iter().filter(|message| !logged(message)).collect();
+    if left.is_empty() {
+        return;
+    }
+    // They are in the journal and in the audit in any case.
+    let Ok(mut events) = Appender::open_in_turn(dir.events_path()) else { return };
+    for message in left {
+        let event = Event::Warning { message: message.clone() };
+        _ = events.append(&EventLine { attempt, t: unix_now(), event });
+    }
+    _ = events.sync();
 }
 
 fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> Command {
@@ -321,6 +363,8 @@ pub(crate) fn scrub_secrets(command: &mut Command) {
 
 /// What the supervisor does while the trainer lives.
 struct Watch<'a> {
+    data: &'a DataDir,
+    id: &'a RunId,
     dir: &'a RunDir,
     journal: &'a mut Journal,
     delivery: Delivery,
@@ -332,6 +376,10 @@ struct Watch<'a> {
     started: Instant,
     /// Why the supervisor ends it, unless it was asked to.
     reason: Option<String>,
+    /// Control lines that were refused.
+    n_refused: u64,
+    /// Warnings that a native trainer was given for its event log.
+    told: Vec<String>,
 }
 
 impl Watch<'_> {
@@ -356,8 +404,19 @@ impl Watch<'_> {
             }
             held(self.log).flush();
             for (line, reason) in self.delivery.deliver(self.dir, self.ingest, Instant::now())? {
-                // As with the beats: a full disk must not end the training.
-                _ = self.journal.write(SupervisorEvent::ControlRefused { line, reason });
+                self.refuse(line, reason);
+            }
+            if let Some(ingest) = self.ingest {
+                for refusal in self.delivery.go_on_with_tunes(ingest, Instant::now()) {
+                    self.tell(format!(
+                        "Control line {} is not done: {}",
+                        refusal.seq, refusal.reason
+                    ));
+                    self.record_refusal("supervisor", &refusal);
+                }
+                for refusal in ingest.take_refusals() {
+                    self.record_refusal("trainer", &refusal);
+                }
             }
             self.keep_limits();
             self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
@@ -373,6 +432,59 @@ impl Watch<'_> {
                 // A disk that is full for a while costs some beats, and not the training.
                 _ = self.journal.write(beat);
             }
+        }
+    }
+
+    /// Records that a line of `control.jsonl` was not delivered: in the journal, in the event log
+    /// and in the audit. As with the beats, a full disk must not end the training.
+    fn refuse(&mut self, line: u64, reason: String) {
+        self.n_refused += 1;
+        // Whoever can write the file can fill it; the journal names every one of them.
+        if self.n_refused <= MAX_REFUSALS_TOLD {
+            self.tell(format!("Control line {line} was refused: {reason}"));
+            let entry = Entry {
+                new: json!({ "control_line": line, "reason": reason }),
+                ..Entry::new("supervisor", Deed::Refuse, self.id)
+            };
+            _ = audit::record(self.data, entry, unix_now());
+        }
+        _ = self.journal.write(SupervisorEvent::ControlRefused { line, reason });
+    }
+
+    /// Records that what a control line asks will not be done.
+    fn record_refusal(&self, who: &str, refusal: &Refusal) {
+        let Refusal { seq, command, reason } = refusal;
+        let entry = Entry {
+            old: json!({ "control": seq, "command": command }),
+            new: json!({ "reason": reason }),
+            ..Entry::new(who, Deed::Refuse, self.id)
+        };
+        _ = audit::record(self.data, entry, unix_now());
+    }
+
+    /// Puts a warning into the event log, by way of whoever writes it.
+    fn tell(&mut self, message: String) {
+        if let Some(ingest) = self.ingest {
+            return ingest.warn(message);
+        }
+        let line = json!({ "warning": message }).to_string() + "\n";
+        _ = self.delivery.stdin.send(line.into_bytes());
+        self.told.push(message);
+    }
+
+    /// What was asked of a trainer that has ended and was not answered is not done.
+    fn refuse_the_rest(&mut self) {
+        let Some(ingest) = self.ingest else { return };
+        for refusal in ingest.take_refusals() {
+            self.record_refusal("trainer", &refusal);
+        }
+        let waiting = std::mem::take(&mut self.delivery.waiting).into_iter().map(|waiting| {
+            let reason = "the trainer ended before it had saved a checkpoint".to_owned();
+            Refusal { seq: waiting.control.seq, command: waiting.control.command, reason }
+        });
+        for refusal in waiting.chain(ingest.take_unanswered()).collect::<Vec<_>>() {
+            self.tell(format!("Control line {} is not done: {}", refusal.seq, refusal.reason));
+            self.record_refusal("supervisor", &refusal);
         }
     }
 
@@ -508,6 +620,23 @@ impl Journal {
     fn write(&mut self, event: SupervisorEvent) -> Result<()> {
         self.appender.append(&SupervisorLine { attempt: self.attempt, t: unix_now(), event })?;
         Ok(self.appender.sync()?)
+    }
+
+    /// Writes what must not be lost, and waits a while for a disk that is full. If that does not
+    /// help, the lab sees that nobody holds the journal any more, and calls the run lost.
+    fn write_patiently(&mut self, event: &SupervisorEvent) -> Result<()> {
+        let deadline = Instant::now() + EXIT_PATIENCE;
+        let line = SupervisorLine { attempt: self.attempt, t: unix_now(), event: event.clone() };
+        let mut is_appended = false;
+        loop {
+            // What is in the file and not yet durable is not written a second time.
+            let appended = if is_appended { Ok(()) } else { self.appender.append(&line) };
+            is_appended = appended.is_ok();
+            match appended.and_then(|()| self.appender.sync()) {
+                Err(_) if Instant::now() < deadline => thread::sleep(EXIT_RETRY),
+                written => return Ok(written?),
+            }
+        }
     }
 }
 
@@ -715,6 +844,12 @@ fn drain(readers: &[JoinHandle<()>]) {
     }
 }
 
+/// A change of a setting that waits for the checkpoint before it.
+struct WaitingTune {
+    control: ControlLine,
+    since: Instant,
+}
+
 /// Hands verified control lines to the trainer.
 struct Delivery {
     verifier: Verifier,
@@ -728,6 +863,8 @@ struct Delivery {
     last_look: Instant,
     /// Takes what is written to the trainer, which may be slow to read.
     stdin: Sender<Vec<u8>>,
+    /// Settings to be changed once a checkpoint is saved, in order.
+    waiting: Vec<WaitingTune>,
     /// When a stop was handed over.
     stopped_at: Option<Instant>,
     /// When it was asked to end at once.
@@ -745,6 +882,7 @@ impl Delivery {
             history_end: std::fs::metadata(&path).map_or(0, |file| file.len()),
             last_look: Instant::now(),
             stdin: write_lines(stdin),
+            waiting: Vec::new(),
             stopped_at: None,
             terminated_at: None,
         })
@@ -776,27 +914,62 @@ impl Delivery {
                 .and_then(|control| check_age(&control, age).map(|()| control));
             match verdict {
                 Ok(control) => {
-                    let bytes = if let Some(ingest) = ingest {
-                        let command = serde_json::to_value(&control.command);
-                        let command = command.expect("a command is plain data");
-                        let by = control.by.clone();
-                        ingest.delivered(control.seq, control.command.clone(), by);
-                        control_for_trainer(control.seq, &command, &control.by).into_bytes()
-                    } else {
-                        [&line.bytes[..], b"\n"].concat()
-                    };
-                    // A trainer that has just ended reads no more; its exit comes next.
-                    _ = self.stdin.send(bytes);
                     match control.command {
                         ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
                         ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
                         _ => {}
+                    }
+                    match ingest {
+                        Some(ingest) => self.hand_over(ingest, control, now),
+                        // A trainer that has just ended reads no more; its exit comes next.
+                        None => _ = self.stdin.send([&line.bytes[..], b"\n"].concat()),
                     }
                 }
                 Err(reason) => refused.push((self.n_lines, reason)),
             }
         }
         Ok(refused)
+    }
+
+    /// Hands a control line to a foreign trainer. Before a change of its settings it is asked for a
+    /// checkpoint, if it offers that, as a native trainer saves one by itself.
+    fn hand_over(&mut self, ingest: &Ingest, control: ControlLine, now: Instant) {
+        let is_tune = matches!(control.command, ControlCommand::Tune { .. });
+        if is_tune && ingest.offers("checkpoint") {
+            self.send(ingest, OWN_SEQ + control.seq, ControlCommand::Checkpoint, &control.by);
+            self.waiting.push(WaitingTune { control, since: now });
+        } else {
+            self.send(ingest, control.seq, control.command, &control.by);
+        }
+    }
+
+    fn send(&mut self, ingest: &Ingest, seq: u64, command: ControlCommand, by: &str) {
+        let value = serde_json::to_value(&command).expect("a command is plain data");
+        ingest.delivered(seq, command, by.to_owned());
+        _ = self.stdin.send(control_for_trainer(seq, &value, by).into_bytes());
+    }
+
+    /// Changes settings whose checkpoint is saved, and returns those that will not be changed.
+    fn go_on_with_tunes(&mut self, ingest: &Ingest, now: Instant) -> Vec<Refusal> {
+        let mut refused = Vec::new();
+        for WaitingTune { control, since } in std::mem::take(&mut self.waiting) {
+            let reason = match ingest.answer(OWN_SEQ + control.seq) {
+                Some(Ok(())) => {
+                    self.send(ingest, control.seq, control.command, &control.by);
+                    continue;
+                }
+                Some(Err(why)) => format!("the checkpoint before it was refused: {why}"),
+                None if now.saturating_duration_since(since) > CHECKPOINT_PATIENCE => {
+                    format!("no checkpoint was saved within {CHECKPOINT_PATIENCE:?}")
+                }
+                None => {
+                    self.waiting.push(WaitingTune { control, since });
+                    continue;
+                }
+            };
+            refused.push(Refusal { seq: control.seq, command: control.command, reason });
+        }
+        refused
     }
 
     /// Asks the trainer to stop because of a limit, by a control line without a number.

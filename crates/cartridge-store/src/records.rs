@@ -184,8 +184,11 @@ pub enum Event {
     CheckpointSaved {
         /// Environment steps so far.
         step: u64,
-        /// Folder below `checkpoints/`.
+        /// Folder below `checkpoints/`; of a foreign trainer's elsewhere the whole path.
         name: String,
+        /// Where it is below the run's folder, unless that is below `checkpoints/`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
         /// Hash of the weights; empty where a foreign trainer gave none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         weights_sha256: String,
@@ -222,8 +225,9 @@ pub enum Event {
     TuneApplied {
         /// The full path of the setting.
         path: String,
-        /// Its value until now.
-        old: f64,
+        /// Its value until now; nothing where a foreign trainer never said.
+        #[serde(default)]
+        old: Option<f64>,
         /// Its value from the next update on.
         new: f64,
         /// Who asked.
@@ -480,6 +484,7 @@ impl Event {
             Self::Paused { step } => format!("Paused at step {}", grouped(*step)),
             Self::Resumed { step } => format!("Resumed at step {}", grouped(*step)),
             Self::TuneApplied { path, old, new, by, step } => {
+                let old = old.map_or_else(|| "?".to_owned(), |old| old.to_string());
                 format!("{path}: {old} -> {new} by {by} at step {}", grouped(*step))
             }
             Self::Restored { checkpoint, .. } if checkpoint.is_empty() => {
@@ -654,14 +659,14 @@ pub struct MetricLine {
 pub struct Episodes {
     /// Number of the episode in the run, from 1.
     pub episode: Vec<u64>,
-    /// Sum of its rewards.
-    pub reward: Vec<f64>,
+    /// Sum of its rewards; nothing where it is not finite.
+    pub reward: Vec<Option<f64>>,
     /// Its steps.
     pub length: Vec<u32>,
     /// Environment steps of the run at its end.
     pub timestep: Vec<u64>,
-    /// The number given to `reset`.
-    pub seed: Vec<u64>,
+    /// The number given to `reset`; nothing where a foreign trainer did not say.
+    pub seed: Vec<Option<u64>>,
     /// Whether the task itself ended; otherwise the episode was cut short.
     pub terminated: Vec<bool>,
 }

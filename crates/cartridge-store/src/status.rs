@@ -147,6 +147,9 @@ pub struct RunStatus {
     pub heartbeat_at: Option<f64>,
     /// Set by the lab when the supervisor fell silent, cleared when it speaks again.
     pub lost: bool,
+    /// Why it fell silent, where the lab can tell. A conclusion of the moment, so it is not kept.
+    #[serde(skip)]
+    pub lost_reason: Option<String>,
     /// Settings that were changed while it trained, and what they are now.
     pub tuned: BTreeMap<String, f64>,
     /// Lines that could not be read, or came from an older attempt.
@@ -239,10 +242,12 @@ impl RunStatus {
                 log: log.clone(),
             }),
             (RunState::Lost, _) => Some(Failure {
-                message: if self.is_alone {
-                    "the command that carried it out was ended before it was done".to_owned()
-                } else {
-                    "the supervisor of this run fell silent".to_owned()
+                message: match (&self.lost_reason, self.is_alone) {
+                    (Some(reason), _) => format!("the supervisor of this run is gone: {reason}"),
+                    (None, true) => {
+                        "the command that carried it out was ended before it was done".to_owned()
+                    }
+                    (None, false) => "the supervisor of this run fell silent".to_owned(),
                 },
                 exit_code: None,
                 signal: None,

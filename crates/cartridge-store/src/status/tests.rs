@@ -213,3 +213,11 @@ fn an_attempt_that_waits_is_queued_until_it_is_started_or_taken_back() {
     journal.push(second(SupervisorEvent::Started { supervisor_pid: 1, trainer_pid: 2 }));
     check(&training, &journal, &[], RunState::Starting);
 }
+
+#[test]
+fn a_loss_says_why_where_that_is_known() {
+    let mut status = RunStatus { lost: true, ..RunStatus::default() };
+    assert_eq!(status.failure().unwrap().message, "the supervisor of this run fell silent");
+    status.lost_reason = Some("disk full".to_owned());
+    assert_eq!(status.failure().unwrap().message, "the supervisor of this run is gone: disk full");
+}

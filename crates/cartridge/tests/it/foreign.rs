@@ -416,6 +416,10 @@ fn the_checker_says_what_is_right_and_what_is_not() {
         .collect();
     assert_eq!(tried, ["pause", "resume", "checkpoint", "stop"]);
 
+    let (code, summary, _) = check(&["--exercise"], &["--steps", "20", "--delay", "0"]);
+    assert_eq!((code, &summary["ok"]), (Some(7), &json!(false)), "{summary}");
+    assert_eq!(summary["not_tried"].as_array().unwrap().len(), 4, "{summary}");
+
     let (code, summary, said) = check(&[], &["--garbage", "--steps", "20", "--delay", "0"]);
     assert_eq!((code, &summary["ok"]), (Some(1), &json!(false)), "{summary}");
     let wrong = said
@@ -626,4 +630,70 @@ fn a_trainer_is_watched_and_sends_pictures_only_then() {
     assert_eq!(see()["notice"], "no frames: the trainer sends none");
     assert!(run(folder.path(), &["terminate", &id, "--data", "."]).status.success());
     while see()["notice"] != "no frames: the trainer sent none, and has ended" {}
+}
+
+#[test]
+fn a_change_of_settings_comes_after_a_checkpoint_and_a_refused_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    // Saves when it is asked, accepts one setting and refuses another, and tells what it heard.
+    let program = r#"
+import json, os, sys
+def say(**line): print(json.dumps(line), flush=True)
+os.chdir(os.environ["CARTRIDGE_RUN_DIR"])
+os.makedirs("models", exist_ok=True)
+say(type="config", capabilities=["tune", "checkpoint"], args={"learning_rate": 0.1})
+for line in sys.stdin:
+    control = json.loads(line)
+    print("heard", control["command"], flush=True)
+    if control["command"] == "stop": break
+    if control["command"] == "checkpoint":
+        open("models/%d.pt" % control["seq"], "w").write("weights")
+        say(type="checkpoint", step=5, path="models/%d.pt" % control["seq"])
+    refuses = control["command"] == "tune" and control["path"] != "trainer.learning_rate"
+    if refuses: say(type="control_ack", seq=control["seq"], ok=False, message="not that one")
+    else: say(type="control_ack", seq=control["seq"], step=5)
+"#;
+    let command = ["exec", "--env", "x", "--detach", "--data", ".", "--", "python3", "-c", program];
+    let output = run(folder.path(), &command);
+    let id = text(&output.stdout).trim().to_owned();
+    let dir = folder.path().join("runs").join(&id);
+    wait_for("the config", || events(&dir, "configured").pop());
+    let tune = |setting: &str| {
+        let output = run(folder.path(), &["tune", &id, setting, "--data", "."]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    tune("trainer.learning_rate=0.2");
+    let tuned = wait_for("the change", || events(&dir, "tune_applied").pop());
+    assert_eq!((&tuned["old"], &tuned["new"]), (&json!(0.1), &json!(0.2)));
+    tune("alpha=3");
+    let warning = wait_for("the refusal", || events(&dir, "warning").pop());
+    assert_eq!(warning["message"], "The trainer refused control line 2: not that one");
+    let refused = wait_for("the audit", || {
+        let all = lines(&folder.path().join("audit.jsonl"));
+        all.into_iter().find(|line| line["what"] == "refuse")
+    });
+    assert_eq!((&refused["who"], &refused["target"]), (&json!("trainer"), &json!(id)));
+    assert_eq!(refused["old"]["command"], json!({ "tune": { "path": "alpha", "value": 3.0 } }));
+    assert_eq!(refused["new"]["reason"], "not that one");
+    let asked: Vec<Value> = lines(&folder.path().join("audit.jsonl"))
+        .into_iter()
+        .filter(|line| line["what"] == "tune")
+        .map(|line| line["old"].clone())
+        .collect();
+    assert_eq!(asked, [json!({ "trainer.learning_rate": 0.1 }), json!({ "alpha": null })]);
+    run(folder.path(), &["stop", &id, "--data", "."]);
+    wait_for("the end", || {
+        lines(&dir.join("supervisor.jsonl")).pop().filter(|line| line["type"] == "exited")
+    });
+    let log = fs::read_to_string(dir.join("log.txt")).unwrap();
+    assert_eq!(log, "heard checkpoint\nheard tune\nheard checkpoint\nheard tune\nheard stop\n");
+
+    // What it saved can be pinned, by its name or its steps, and is listed as what it is.
+    let pin = run(folder.path(), &["pin", &id, "--checkpoint", "5", "--data", "."]);
+    assert!(pin.status.success(), "{}", text(&pin.stderr));
+    let listed = run(folder.path(), &["artifacts", &id, "--json", "--data", "."]);
+    let listed = text(&listed.stdout);
+    assert_eq!(listed.matches(r#""kind":"checkpoint","base":"run""#).count(), 2, "{listed}");
+    let verified = run(folder.path(), &["audit", "verify", "--data", "."]);
+    assert!(verified.status.success(), "{}", text(&verified.stdout));
 }

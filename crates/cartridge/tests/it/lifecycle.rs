@@ -245,6 +245,19 @@ fn bad_control_lines_are_refused_and_reported() {
     for ((_, reason), line) in bad.iter().zip(&refused) {
         assert!(line["reason"].as_str().unwrap().contains(reason), "{line}");
     }
+    // They are seen where people look: in the event log and in the audit.
+    let warned = wait_for("the warnings", || {
+        let warned = events(data, &id, "warning");
+        Some(warned).filter(|warned| warned.len() == bad.len() + 1)
+    });
+    for (line, warning) in refused.iter().zip(&warned) {
+        let said = format!("Control line {} was refused: ", line["line"]);
+        let said = said + line["reason"].as_str().unwrap();
+        assert_eq!(warning["message"], said);
+    }
+    let audit = fs::read_to_string(data.join("audit.jsonl")).unwrap();
+    let audited = audit.lines().filter(|line| line.contains(r#""what":"refuse""#)).count();
+    assert_eq!(audited, bad.len() + 1);
     // What is asked after them is heard.
     ask(data, &["stop", &id]);
     assert_eq!(wait_for_event(data, &id, "done")["reason"], "stopped");

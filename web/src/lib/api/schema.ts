@@ -913,6 +913,11 @@ export interface components {
              * @description Its bytes.
              */
             size_bytes: number;
+            /**
+             * Format: int64
+             * @description Environment steps of a checkpoint.
+             */
+            step: number | null;
         };
         /**
          * @description What an artifact is.
@@ -1107,9 +1112,9 @@ export interface components {
             length: number;
             /**
              * Format: double
-             * @description Sum of its rewards.
+             * @description Sum of its rewards; none where it was not finite.
              */
-            reward: number;
+            reward: number | null;
             /**
              * Format: int64
              * @description The number that was given to `reset`, where it is known.
@@ -1134,7 +1139,8 @@ export interface components {
         EpisodeList: {
             /**
              * Format: int64
-             * @description Episodes that are missing here because what was recorded of them is damaged.
+             * @description Episodes of which what was recorded is damaged: they are missing here, or listed without
+             *     being replayable to the end.
              */
             damaged: number;
             /** @description The episodes: the newest, oldest first, or as they were asked for. */
@@ -1230,9 +1236,9 @@ export interface components {
             loss: number | null;
             /**
              * Format: double
-             * @description Sum of its rewards.
+             * @description Sum of its rewards; none where it was not finite.
              */
-            reward: number;
+            reward: number | null;
             /**
              * Format: double
              * @description When the update in which it ended was recorded, in Unix seconds.
@@ -1368,9 +1374,9 @@ export interface components {
             new: number;
             /**
              * Format: double
-             * @description Its value until then.
+             * @description Its value until then; none where a foreign trainer never said.
              */
-            old: number;
+            old: number | null;
             /** @description The full path of the setting. */
             path: string;
             /** @description The run. */
@@ -2237,9 +2243,14 @@ export interface components {
             keep_videos: number | null;
             /**
              * Format: int64
-             * @description Bytes of everything that runs have made.
+             * @description Bytes of all that runs have made, of the lab's records of them, the index and the trash.
              */
             max_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Steps between checkpoints that are kept for good, of each run that does not say itself.
+             */
+            milestone_every_steps: number | null;
         };
         /** @description A run: a training or an evaluation. */
         Run: {
@@ -3981,6 +3992,15 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was recorded is damaged, or cannot be stepped again */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
