@@ -227,7 +227,7 @@ def attack(args, chance, lab, trainer):
     foreign = []
     for number in range(2):
         made = subprocess.run(
-            [BINARY, "exec", "--detach", "--data", lab.data, "--env", "CartPole-v1", "--name", f"count {number}",
+            [BINARY, "exec", "--now", "--detach", "--data", lab.data, "--env", "CartPole-v1", "--name", f"count {number}",
              "--", sys.executable, trainer],
             check=True, capture_output=True, text=True,
         )

@@ -19,6 +19,7 @@ import queue
 import random
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -80,6 +81,11 @@ class Trainer:
         self.is_paused = False
         self.is_stopped = False
         self.last_heartbeat = 0.0
+        self.frames_per_second = 0.0  # Nobody watches.
+        self.last_frame = 0.0
+        # What a fork changes, and what was tuned before a restart, is not in our arguments.
+        overrides = json.loads(os.environ.get("CARTRIDGE_OVERRIDES", "{}"))
+        self.learning_rate = overrides.get("trainer.learning_rate", self.learning_rate)
 
     # --- Checkpoints: written beside and renamed, so that none is ever half there.
 
@@ -100,15 +106,14 @@ class Trainer:
         self.lab.flush()
 
     def restore(self):
-        """Goes on from the newest checkpoint when it is not the first attempt."""
-        folder = os.path.join(self.lab.run_dir, "checkpoints")
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        if self.lab.attempt == 1 or not names:
+        """Goes on from the checkpoint that the lab names: our newest, or that of a fork's parent."""
+        folder = os.environ.get("CARTRIDGE_RESUME_FROM")
+        if not folder:
             return None
-        with open(os.path.join(folder, names[-1], "q.json"), "rb") as file:
+        with open(os.path.join(folder, "q.json"), "rb") as file:
             state = json.load(file)
         self.step, self.episode, self.values = state["step"], state["episode"], state["values"]
-        return {"path": f"checkpoints/{names[-1]}", "step": self.step}
+        return {"path": os.path.relpath(folder, self.lab.run_dir), "step": self.step}
 
     # --- Control: obeyed between two steps, and acknowledged when it has taken effect.
 
@@ -133,10 +138,13 @@ class Trainer:
         elif command == "checkpoint":
             self.save()
         elif command == "tune" and control["path"] == "trainer.learning_rate":
+            self.save()  # Whatever comes of it, there is a way back.
             old, self.learning_rate = self.learning_rate, control["value"]
             self.lab.acknowledge(control, self.step, old=old)
             return
-        elif command != "watch":
+        elif command == "watch":
+            self.frames_per_second = control["fps"]
+        else:
             self.lab.acknowledge(control, self.step, ok=False, message=f"cannot {command}")
             return
         self.lab.acknowledge(control, self.step)
@@ -146,6 +154,26 @@ class Trainer:
             self.last_heartbeat = time.monotonic()
             self.lab.say("heartbeat", step=self.step)
             self.lab.flush()
+
+    # --- Pictures, only while somebody watches.
+
+    def show(self, name, step, cell, total):
+        due = self.last_frame + 1.0 / max(self.frames_per_second, 1e-3)
+        if self.frames_per_second <= 0 or time.monotonic() < due:
+            return
+        self.last_frame = time.monotonic()
+        corridor = {
+            "kind": "line",
+            "points": [[-0.5, 0.0], [LENGTH - 0.5, 0.0]],
+            "stroke": "scene_edge",
+            "width": 0.1,
+        }
+        circle = {"kind": "circle", "stroke": None, "width": 0.0}
+        goal = {**circle, "center": [LENGTH - 1, 0.5], "radius": 0.2, "fill": "scene_warm"}
+        walker = {**circle, "center": [cell, 0.5], "radius": 0.4, "fill": "scene_body"}
+        scene = {"view": [-1, -1, LENGTH, 2], "shapes": [corridor, goal, walker]}
+        self.lab.say("frame", episode_id=name, step=step, reward=total, scene=scene)
+        self.lab.flush()
 
     # --- Learning.
 
@@ -180,6 +208,7 @@ class Trainer:
                 t=time.time(),
             )
             cell, ended = after, terminated or truncated
+            self.show(name, n_steps, cell, total)
             self.obey()
             self.misbehave()
         if ended:
@@ -213,10 +242,21 @@ class Trainer:
             env_id=os.environ.get("CARTRIDGE_ENV_ID", "Corridor-v0"),
             seed=args.seed,
             total_timesteps=args.steps,
-            capabilities=["pause", "resume", "stop", "terminate", "checkpoint", "tune"],
-            args={"learning_rate": args.learning_rate},
+            capabilities=[
+                "pause",
+                "resume",
+                "stop",
+                "terminate",
+                "checkpoint",
+                "tune",
+                "restore",
+                "frames",
+            ],
+            overrides_whitelist=["trainer.learning_rate"],
+            args={"learning_rate": self.learning_rate},
             **({"restored": restored} if restored else {}),
         )
+        self.lab.say("log", level="info", message=f"a corridor of {LENGTH} cells")
         self.lab.flush()
         next_checkpoint = self.step + args.checkpoint_every
         while self.step < args.steps and not self.is_stopped:
@@ -228,9 +268,20 @@ class Trainer:
                 self.save()
             time.sleep(args.delay)
         self.save()
+        self.report()
         reason = "stopped" if self.is_stopped else "completed"
         self.lab.say("done", reason=reason, step=self.step)
         self.lab.flush()
+
+    def report(self):
+        """A file of our own, which the lab keeps with the run."""
+        folder = os.path.join(self.lab.run_dir, "report")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "values.csv"), "w") as file:
+            file.write("cell,left,right\n")
+            for cell, (left, right) in enumerate(self.values):
+                file.write(f"{cell},{left},{right}\n")
+        self.lab.say("artifacts", values="report/values.csv")
 
     # --- What a trainer should not do. The lab survives all of it.
 
@@ -258,6 +309,20 @@ class Trainer:
             sys.stderr.flush()
             self.lab.flush()
             sys.exit(args.crash_code)
+
+
+def stray():
+    """A child in a session of its own that does not listen, as daemons are."""
+    program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(3600)"
+    child = subprocess.Popen(
+        [sys.executable, "-c", program],
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    child.stdout.readline()
+    print(f"stray {child.pid}", flush=True)
 
 
 def flood(n_lines):
@@ -296,6 +361,7 @@ def main():
     bad.add_argument("--crash-at", type=int, default=0, metavar="STEP")
     bad.add_argument("--crash-code", type=int, default=3)
     bad.add_argument("--ignore-term", action="store_true", help="ignore stop and SIGTERM")
+    bad.add_argument("--stray", action="store_true", help="start a process that gets away")
     bad.add_argument("--half-line", action="store_true", help="end without a newline")
     bad.add_argument("--flood", type=int, default=0, metavar="LINES")
     args = parser.parse_args()
@@ -308,6 +374,8 @@ def main():
         sys.stdout.flush()
         while True:
             time.sleep(0.1)
+    if args.stray:
+        stray()
     trainer = Trainer(args)
     trainer.train()
     if args.half_line:

@@ -1,14 +1,16 @@
 //! Who changed what: `data/audit.jsonl`, one line per mutation.
 //!
 //! Each line carries the hash of the line before and a signature under the lab's key, so that a
-//! line which was changed, taken out or put in is recognised. Pins, archived and deleted runs live
+//! line which was changed, taken out or put in is recognised. `data/audit.head` says how many lines
+//! there are and what the last one is, so that a cut end is recognised too. Pins, archived and deleted runs live
 //! here and nowhere else: [`Marks`] folds the lines into what is marked now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
-use cartridge_store::{ControlLine, DataDir, RunId};
+use cartridge_store::{ControlLine, DataDir, RunId, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -55,6 +57,8 @@ pub enum Deed {
     Create,
     /// It was made from a checkpoint of another, which `old` names.
     Fork,
+    /// It was started at once, past the queue.
+    Start,
     /// It was asked to save and end.
     Stop,
     /// It was asked to stop stepping.
@@ -81,6 +85,9 @@ pub enum Deed {
     Pin,
     /// It, or the checkpoint that `old` names, need no longer be kept.
     Unpin,
+    /// A control line was refused, by the supervisor or the trainer: what was asked, as far as it
+    /// is known, is in `old`, and why not in `new`.
+    Refuse,
 }
 
 impl Deed {
@@ -89,6 +96,7 @@ impl Deed {
         match self {
             Self::Create => "create",
             Self::Fork => "fork",
+            Self::Start => "start",
             Self::Stop => "stop",
             Self::Pause => "pause",
             Self::Resume => "resume",
@@ -102,6 +110,7 @@ impl Deed {
             Self::Purge => "purge",
             Self::Pin => "pin",
             Self::Unpin => "unpin",
+            Self::Refuse => "refuse",
         }
     }
 }
@@ -141,10 +150,16 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
     let key = secret::control_key(data)?;
     // Opening locks the file, so that two writers cannot both take the next number.
     let mut appender = Appender::open_in_turn(&path)?;
-    let last = last_line(&path)?;
+    let last = last_line(&path)?.map_or((0, String::new()), |line| (line.seq, line.hash));
+    let signing_key = signing_key(&key);
+    let (seq, previous) = match Head::read(data, &signing_key)? {
+        // The end was cut off. Going on from where it was keeps the gap, and so the proof.
+        Some(Ok(head)) if head.count > last.0 => (head.count, head.hash),
+        _ => last,
+    };
     let Entry { who, what, target, old, new, request } = entry;
     let mut line = AuditLine {
-        seq: last.as_ref().map_or(0, |line| line.seq) + 1,
+        seq: seq + 1,
         t,
         who: who.to_owned(),
         what,
@@ -152,15 +167,101 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
         old,
         new,
         request,
-        previous: last.map_or_else(String::new, |line| line.hash),
+        previous,
         hash: String::new(),
         signature: String::new(),
     };
     line.hash = hash(&line);
-    line.signature = secret::sign(&signing_key(&key), line.hash.as_bytes());
+    line.signature = secret::sign(&signing_key, line.hash.as_bytes());
     appender.append(&line)?;
     appender.sync()?;
+    // The line is durable: a head that stays behind is no reason to say that nothing was done.
+    _ = Head::new(line.seq, line.hash.clone(), &signing_key).write(data);
     Ok(line)
+}
+
+/// `data/audit.head`: where the audit ends. It is written after each line, by whoever holds the
+/// lock of the audit, so it may be behind by what a crash came after, and is never ahead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Head {
+    format: u32,
+    /// Number of the last line.
+    count: u64,
+    /// Hash of the last line.
+    hash: String,
+    /// Signature of both.
+    signature: String,
+}
+
+impl Head {
+    const FORMAT: u32 = 1;
+
+    fn new(count: u64, hash: String, signing_key: &[u8]) -> Self {
+        let signature = secret::sign(signing_key, Self::words(count, &hash).as_bytes());
+        Self { format: Self::FORMAT, count, hash, signature }
+    }
+
+    fn words(count: u64, hash: &str) -> String {
+        format!("head {count} {hash}")
+    }
+
+    fn path(data: &DataDir) -> PathBuf {
+        data.path().join("audit.head")
+    }
+
+    fn write(&self, data: &DataDir) -> Result<()> {
+        let text = serde_json::to_vec(self).expect("a head is plain data");
+        Ok(write_beside(&Self::path(data), &text)?)
+    }
+
+    /// The head, if there is one, or what is wrong with it.
+    fn read(data: &DataDir, signing_key: &[u8]) -> Result<Option<Result<Self, String>>> {
+        let path = Self::path(data);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io(&path)(error).into()),
+        };
+        Ok(Some(match serde_json::from_slice::<Self>(&text) {
+            Err(error) => Err(format!("it cannot be read: {error}")),
+            Ok(head) => {
+                let words = Self::words(head.count, &head.hash);
+                if secret::verifies(signing_key, words.as_bytes(), &head.signature) {
+                    Ok(head)
+                } else {
+                    Err("its signature is wrong".to_owned())
+                }
+            }
+        }))
+    }
+}
+
+/// Complains about an audit whose end is not where its head says, as the file and line to name.
+fn check_end(data: &DataDir, signing_key: &[u8]) -> Result<Option<BadLine>> {
+    // The head first: it is never ahead of lines that are read after it.
+    let Some(head) = Head::read(data, signing_key)? else { return Ok(None) };
+    let head = match head {
+        Ok(head) => head,
+        Err(reason) => {
+            return Ok(Some(BadLine { file: "audit.head".to_owned(), line: 1, reason }));
+        }
+    };
+    let lines = jsonl::read_lines(&path(data), 0, None)?;
+    let n_lines = lines.len() as u64;
+    let bad = |line, reason| Some(BadLine { file: "audit.jsonl".to_owned(), line, reason });
+    if n_lines < head.count {
+        let reason = match head.count - n_lines {
+            1 => "1 line is missing at the end".to_owned(),
+            n => format!("{n} lines are missing at the end"),
+        };
+        return Ok(bad(n_lines + 1, reason));
+    }
+    let named = usize::try_from(head.count.saturating_sub(1)).ok().and_then(|at| lines.get(at));
+    let named = named.and_then(|line| serde_json::from_slice::<AuditLine>(&line.bytes).ok());
+    if head.count > 0 && named.is_none_or(|line| line.hash != head.hash) {
+        return Ok(bad(head.count, "it is not the line that audit.head names".to_owned()));
+    }
+    Ok(None)
 }
 
 /// The last line that can be read.
@@ -236,6 +337,9 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
         previous = line.hash;
         Ok(())
     })?;
+    if verdict.bad.is_empty() {
+        verdict.bad.extend(check_end(data, &signing_key)?);
+    }
     let mut ids = data.run_ids()?;
     ids.sort();
     for id in ids {
@@ -339,12 +443,14 @@ impl Marks {
                 }
             }
             Deed::Create
+            | Deed::Start
             | Deed::Stop
             | Deed::Pause
             | Deed::Resume
             | Deed::Terminate
             | Deed::Checkpoint
-            | Deed::Tune => {}
+            | Deed::Tune
+            | Deed::Refuse => {}
         }
         if let (Deed::Create | Deed::Fork, Some(request)) = (line.what, &line.request) {
             self.requests.insert(request.clone(), target.clone());

@@ -57,7 +57,9 @@ impl CarriedRun {
             restart: None,
             command: None,
             cwd: None,
+            environment: Default::default(),
             limits: Default::default(),
+            experiment_id: None,
         })?;
         let events = Appender::open(dir.events_path())?;
         let mut supervisor = Appender::open(dir.supervisor_path())?;

@@ -356,6 +356,28 @@ fn is_milestone(names: &[String], every: u64) -> bool {
     every > 0 && last / every > before / every
 }
 
+/// The steps that a path like `checkpoints/step_000200000` tells.
+pub(crate) fn step_in(path: &str) -> Option<u64> {
+    path.rsplit('/').next()?.strip_prefix("step_")?.parse().ok()
+}
+
+/// What a checkpoint at `path` below the run's folder is called.
+pub(crate) fn name_at(path: &str) -> &str {
+    path.strip_prefix("checkpoints/").unwrap_or(path)
+}
+
+/// The checkpoint of a foreign trainer that `text` means: `latest`, a name, or a number of steps.
+pub fn find_foreign(dir: &RunDir, run: &RunId, text: &str) -> Result<String> {
+    let all = discovery::foreign_checkpoints(dir)?;
+    let step = text.replace(['_', ','], "").parse::<u64>().ok();
+    let found = all.iter().rev().find(|(at, path)| {
+        text == "latest" || name_at(path) == text || path == text || Some(*at) == step
+    });
+    found
+        .map(|(_, path)| name_at(path).to_owned())
+        .ok_or_else(|| RunError::NoSuchCheckpoint { run: run.clone(), name: text.to_owned() })
+}
+
 pub(crate) fn is_name(name: &str) -> bool {
     name.strip_prefix("step_")
         .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))

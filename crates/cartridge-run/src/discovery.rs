@@ -1,6 +1,7 @@
 //! What a run has made: found on disk, named in `artifacts.json`, and told in its events.
 //!
-//! In the run's own folder everything that is not one of the lab's files is an artifact. In the
+//! In the run's own folder everything that is not one of the lab's files is an artifact; what a
+//! foreign trainer named in a `checkpoint` line is a checkpoint, wherever it lies there. In the
 //! working folder of a foreign trainer only the places that trainers commonly use are looked at:
 //! `videos/<run>/`, `runs/<run>/` with TensorBoard event files, and the W&B run that
 //! `wandb/latest-run` points to. What bears the run's name there is the run's; what was merely
@@ -22,15 +23,49 @@ use cartridge_store::{
 use crate::checkpoint;
 use crate::error::Result;
 
-/// The lab's own files in a run's folder.
-const OWN_FILES: [&str; 6] = [
+/// The lab's own files in a run's folder. `frame.json` is the last picture, which is replaced many
+/// times a second; `frame.new` is the next one.
+const OWN_FILES: [&str; 8] = [
     "run.json",
     "events.jsonl",
     "metrics.jsonl",
     "supervisor.jsonl",
     "control.jsonl",
     "artifacts.json",
+    "frame.json",
+    "frame.new",
 ];
+
+/// Other places that no trainer can name as its checkpoint: what is removed with one must not be
+/// what the run is known by, nor the checkpoints of others.
+const OWN_PLACES: [&str; 3] = ["log.txt", "log.1.txt", "episodes"];
+
+/// Folders that hold many artifacts, and are none themselves.
+const SHELVES: [&str; 5] = ["checkpoints", "videos", "eval", "runs", "wandb"];
+
+/// Whether a trainer can have a checkpoint at `path` below its run's folder.
+pub(crate) fn may_be_checkpoint(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    is_plain(path)
+        && !OWN_FILES.contains(&first)
+        && !OWN_PLACES.contains(&first)
+        && !SHELVES.contains(&path)
+        && !first.starts_with('.')
+}
+
+/// Complains about a checkpoint that a trainer has named and that cannot be one, or is not there.
+pub(crate) fn check_named(folder: &Path, path: &str) -> Result<(), &'static str> {
+    let path = path.trim_end_matches('/');
+    if !may_be_checkpoint(path) {
+        return Err("`path` is a place of the lab's own");
+    }
+    let entry = Beneath::open(folder).and_then(|folder| folder.entry(path));
+    match entry.ok().flatten().map(|entry| entry.kind) {
+        Some(EntryKind::File | EntryKind::Folder) => Ok(()),
+        Some(EntryKind::Link | EntryKind::Foreign) => Err("`path` is no plain file or folder"),
+        None => Err("nothing is at `path` below the run's folder"),
+    }
+}
 
 /// A film that was written to so shortly ago may not be whole yet.
 const SETTLES_AFTER_S: f64 = 2.0;
@@ -109,6 +144,8 @@ pub struct Found {
     pub measure: Measure,
     /// Whether it may be another's.
     pub shared: bool,
+    /// Environment steps of a checkpoint.
+    pub step: Option<u64>,
 }
 
 impl Found {
@@ -120,6 +157,7 @@ impl Found {
         known.size_bytes == self.measure.size_bytes
             && known.n_files == self.measure.n_files
             && known.modified_at == self.measure.modified_at
+            && (known.step == self.step || self.step.is_none())
     }
 
     fn into_artifact(self, sha256: Option<String>) -> Artifact {
@@ -131,6 +169,7 @@ impl Found {
             n_files: self.measure.n_files,
             size_bytes: self.measure.size_bytes,
             sha256,
+            step: self.step,
             created_at: self.measure.modified_at,
             modified_at: self.measure.modified_at,
             milestone: false,
@@ -175,7 +214,15 @@ fn working_folder(dir: &RunDir) -> Option<PathBuf> {
 /// Everything that a run has made, as it is on disk now.
 pub fn scan(dir: &RunDir, subject: &Subject, now: f64) -> Result<Vec<Found>> {
     let own = Beneath::open(dir.path()).map_err(StoreError::io(dir.path()))?;
-    let mut scan = Scan { subject, base: Base::Run, now, found: Vec::new() };
+    let Told { named, mut checkpoints } = told_by_trainer(dir)?;
+    // Events that are too old to be read again have left their trace in the list.
+    for known in ArtifactList::read(dir).ok().flatten().iter().flat_map(|list| &list.artifacts) {
+        if known.kind == ArtifactKind::Checkpoint && known.base == Base::Run {
+            checkpoints.entry(known.path.clone()).or_insert(known.step);
+        }
+    }
+    let checkpoints = apart(checkpoints);
+    let mut scan = Scan { subject, base: Base::Run, now, checkpoints, found: Vec::new() };
     scan.own_folder(&own).map_err(StoreError::io(dir.path()))?;
     if let Some(folder) = working_folder(dir) {
         // It is not ours, and may be gone.
@@ -184,9 +231,11 @@ pub fn scan(dir: &RunDir, subject: &Subject, now: f64) -> Result<Vec<Found>> {
             _ = scan.working_folder(&work, &folder);
         }
     }
-    for (place, name) in named_by_trainer(dir)? {
+    for (place, name) in named {
         _ = scan.named(dir, &place, &name);
     }
+    scan.base = Base::Run;
+    scan.named_checkpoints(&own).map_err(StoreError::io(dir.path()))?;
     scan.found.truncate(MAX_ARTIFACTS);
     Ok(scan.found)
 }
@@ -195,6 +244,8 @@ struct Scan<'a> {
     subject: &'a Subject,
     base: Base,
     now: f64,
+    /// What the trainer named as checkpoints, with their steps.
+    checkpoints: BTreeMap<String, Option<u64>>,
     found: Vec<Found>,
 }
 
@@ -218,10 +269,48 @@ impl Scan<'_> {
                 ("eval", EntryKind::Folder) => self.videos(own, name, ArtifactKind::Eval)?,
                 ("runs", EntryKind::Folder) => self.tensorboard(own, |_| true)?,
                 ("wandb", EntryKind::Folder) => self.wandb(own)?,
-                (_, EntryKind::File | EntryKind::Folder) => {
-                    self.add(own, ArtifactKind::Other, name, !is_file)?;
-                }
+                (_, EntryKind::File | EntryKind::Folder) => self.around(own, name, !is_file)?,
                 (_, EntryKind::Link | EntryKind::Foreign) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Something of no known kind; where it holds checkpoints, what is around them is apart, so
+    /// that each can go alone.
+    fn around(&mut self, own: &Beneath, path: &str, is_folder: bool) -> std::io::Result<()> {
+        if self.checkpoints.contains_key(path) {
+            return self.add(own, ArtifactKind::Checkpoint, path, is_folder);
+        }
+        if !is_folder || !self.checkpoints.keys().any(|inner| is_within(inner, path)) {
+            return self.add(own, ArtifactKind::Other, path, is_folder);
+        }
+        for entry in own.folder(path)?.entries()? {
+            let inner = format!("{path}/{}", entry.name);
+            match entry.kind {
+                _ if entry.name.starts_with('.') || entry.name.contains(".new-") => {}
+                EntryKind::File => self.around(own, &inner, false)?,
+                EntryKind::Folder => self.around(own, &inner, true)?,
+                EntryKind::Link | EntryKind::Foreign => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Checkpoints in places that have another meaning, as among TensorBoard's files.
+    fn named_checkpoints(&mut self, own: &Beneath) -> std::io::Result<()> {
+        for (path, step) in self.checkpoints.clone() {
+            let is_place = |found: &&mut Found| found.base == Base::Run && found.path == path;
+            if let Some(found) = self.found.iter_mut().find(is_place) {
+                found.kind = ArtifactKind::Checkpoint;
+                found.step = step.or(found.step);
+                continue;
+            }
+            let entry = own.entry(&path).ok().flatten();
+            match entry.map(|entry| entry.kind) {
+                Some(EntryKind::File) => self.add(own, ArtifactKind::Checkpoint, &path, false)?,
+                Some(EntryKind::Folder) => self.add(own, ArtifactKind::Checkpoint, &path, true)?,
+                _ => {}
             }
         }
         Ok(())
@@ -244,8 +333,18 @@ impl Scan<'_> {
 
     fn push(&mut self, kind: ArtifactKind, path: String, is_folder: bool, measure: Measure) {
         let shared = self.base == Base::Work && !self.bears_name(&path);
+        let step = match kind {
+            ArtifactKind::Checkpoint => self
+                .checkpoints
+                .get(&path)
+                .copied()
+                .flatten()
+                .or_else(|| checkpoint::step_in(&path)),
+            _ => None,
+        };
         if self.found.len() < MAX_ARTIFACTS {
-            self.found.push(Found { kind, base: self.base, path, is_folder, measure, shared });
+            let base = self.base;
+            self.found.push(Found { kind, base, path, is_folder, measure, shared, step });
         }
     }
 
@@ -264,8 +363,8 @@ impl Scan<'_> {
                 _ if entry.name.starts_with('.')
                     || entry.name.contains(".new-")
                     || ["latest", "best"].contains(&entry.name.as_str()) => {}
-                EntryKind::File => self.add(own, ArtifactKind::Other, &path, false)?,
-                EntryKind::Folder => self.add(own, ArtifactKind::Other, &path, true)?,
+                EntryKind::File => self.around(own, &path, false)?,
+                EntryKind::Folder => self.around(own, &path, true)?,
                 EntryKind::Link | EntryKind::Foreign => {}
             }
         }
@@ -378,8 +477,8 @@ impl Scan<'_> {
             if let Some(known) = self.found.iter_mut().find(|found| is_place(found)) {
                 known.shared &= shared;
             } else if measure.n_files > 0 && !self.found.iter().any(|f| holds(f, base, path)) {
-                let path = path.to_owned();
-                self.found.push(Found { kind, base, path, is_folder, measure, shared });
+                let (path, step) = (path.to_owned(), None);
+                self.found.push(Found { kind, base, path, is_folder, measure, shared, step });
             }
             return Ok(());
         }
@@ -418,23 +517,67 @@ fn holds(found: &Found, base: Base, path: &str) -> bool {
 /// How much of a run's events is searched for what its trainer named.
 const NAMED_SPAN: u64 = 4 * 1024 * 1024;
 
-/// What a trainer said that it has made, by name.
-fn named_by_trainer(dir: &RunDir) -> Result<BTreeMap<String, String>> {
-    let mut named = BTreeMap::new();
+/// What a trainer said that it has made.
+#[derive(Debug, Default)]
+struct Told {
+    /// What it named in `artifacts` lines: place and name.
+    named: BTreeMap<String, String>,
+    /// Its checkpoints: where they are below the run's folder, and their steps.
+    checkpoints: BTreeMap<String, Option<u64>>,
+}
+
+fn told_by_trainer(dir: &RunDir) -> Result<Told> {
+    let mut told = Told::default();
     for line in jsonl::last_lines(&dir.events_path(), NAMED_SPAN)?.0 {
-        if let Ok(EventLine { event: Event::ArtifactsNamed { artifacts }, .. }) =
-            serde_json::from_slice(&line.bytes)
-        {
+        let Ok(EventLine { event, .. }) = serde_json::from_slice(&line.bytes) else { continue };
+        match event {
             // A second file of the same name does not replace the first.
-            named.extend(artifacts.into_iter().map(|(name, place)| (place, name)));
+            Event::ArtifactsNamed { artifacts } => {
+                told.named.extend(artifacts.into_iter().map(|(name, place)| (place, name)));
+            }
+            Event::CheckpointSaved { step, name, path, .. } => {
+                let path = path.unwrap_or_else(|| format!("checkpoints/{name}"));
+                told.checkpoints.insert(path, Some(step));
+            }
+            _ => {}
         }
     }
-    Ok(named)
+    told.checkpoints.retain(|path, _| may_be_checkpoint(path));
+    Ok(told)
+}
+
+/// The checkpoints that a foreign trainer has named and that are there, by steps: step and path.
+pub fn foreign_checkpoints(dir: &RunDir) -> Result<Vec<(u64, String)>> {
+    let mut all = told_by_trainer(dir)?.checkpoints;
+    for known in ArtifactList::read(dir)?.iter().flat_map(|list| &list.artifacts) {
+        if known.kind == ArtifactKind::Checkpoint && known.base == Base::Run {
+            all.entry(known.path.clone()).or_insert(known.step);
+        }
+    }
+    let mut all: Vec<(u64, String)> = apart(all)
+        .into_iter()
+        .filter(|(path, _)| check_named(dir.path(), path).is_ok())
+        .map(|(path, step)| (step.or_else(|| checkpoint::step_in(&path)).unwrap_or(0), path))
+        .collect();
+    all.sort();
+    Ok(all)
+}
+
+/// Whether a path is below a folder.
+fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Without those that hold others: removing one must not remove another.
+fn apart(mut checkpoints: BTreeMap<String, Option<u64>>) -> BTreeMap<String, Option<u64>> {
+    let all: Vec<String> = checkpoints.keys().cloned().collect();
+    checkpoints.retain(|path, _| !all.iter().any(|other| is_within(other, path)));
+    checkpoints
 }
 
 /// Where the run is on W&B, if its trainer said so.
 fn wandb_url(dir: &RunDir) -> Result<Option<String>> {
-    let named = named_by_trainer(dir)?;
+    let named = told_by_trainer(dir)?.named;
     let is_url = |place: &&String| place.starts_with("https://") && place.len() <= 2000;
     Ok(named.iter().filter(|(_, name)| *name == "wandb_url").map(|(p, _)| p).find(is_url).cloned())
 }
@@ -467,6 +610,9 @@ pub fn look(dir: &RunDir, subject: &Subject, now: f64, hash_budget: u64) -> Resu
     let mut budget = hash_budget;
     let mut delta = Delta::default();
     let mut changed = Vec::new();
+    let is_checkpoint = |found: &&Found| found.kind == ArtifactKind::Checkpoint;
+    let checkpoints: Vec<String> =
+        found.iter().filter(is_checkpoint).map(|found| found.path.clone()).collect();
     for found in found {
         let id = found.id();
         let known = known.get(&id).filter(|known| found.is_as_known(known));
@@ -516,7 +662,17 @@ pub fn look(dir: &RunDir, subject: &Subject, now: f64, hash_budget: u64) -> Resu
     for artifact in &delta.gone {
         locked.list.drop(&artifact.id);
     }
-    let mut is_changed = !delta.gone.is_empty();
+    // What was listed as something else before its trainer named it, or what is around it.
+    let n_before = locked.list.artifacts.len();
+    locked.list.artifacts.retain(|known| {
+        let is_replaced = |path: &String| {
+            let is_around = known.kind == ArtifactKind::Other && is_within(path, &known.path);
+            known.kind != ArtifactKind::Checkpoint && (*path == known.path || is_around)
+        };
+        known.base != Base::Run || !checkpoints.iter().any(is_replaced)
+    });
+    let is_replaced = locked.list.artifacts.len() != n_before;
+    let mut is_changed = !delta.gone.is_empty() || is_replaced;
     for artifact in changed {
         let base = base_folder(dir, artifact.base)?;
         if !base.entry(&artifact.path).is_ok_and(|entry| entry.is_some()) {
@@ -612,6 +768,16 @@ pub fn prune(
             continue;
         }
         let Some(artifact) = locked.list.drop(id) else { continue };
+        // A folder that it lies in is another one without it, and is hashed at the next look.
+        for around in &mut locked.list.artifacts {
+            let is_around = around.base == artifact.base && is_within(&artifact.path, &around.path);
+            if is_around && around.is_folder {
+                around.size_bytes = around.size_bytes.saturating_sub(artifact.size_bytes);
+                around.n_files = around.n_files.saturating_sub(artifact.n_files);
+                around.sha256 = None;
+                locked.list.complete_attempt = None;
+            }
+        }
         let (kept, total) = locked.list.kept(artifact.kind);
         let pruned = Pruned { artifact: note(&artifact), kept, total, reason: reason.clone() };
         locked.list.untold.push(EventLine {
@@ -683,6 +849,7 @@ fn turn_over_if(
             is_folder: true,
             measure,
             shared: false,
+            step: checkpoint::step_in(name),
         }))
     };
     let new = match new {

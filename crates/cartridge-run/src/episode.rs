@@ -7,12 +7,13 @@
 //! events, and a run that was made before there were recordings can still list its episodes.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cartridge_games::env::{Actions, AnyAction, Env, EnvAction, EnvSpec};
 use cartridge_games::registry::{is_game, make_env};
 use cartridge_games::scene::Scene;
-use cartridge_store::episodes::{Order, Page, Sort};
+use cartridge_store::episodes::{Order, Page, Sort, compare_returns};
 use cartridge_store::follow::latest_episodes;
 use cartridge_store::{
     DataDir, EpisodeBody, EpisodeHead, EpisodeReader, Manifest, RunDir, RunId, RunKind, StepRecord,
@@ -98,7 +99,10 @@ impl Archive {
         heads.sort_by(|a, b| {
             let by = match sort {
                 Sort::Number => a.episode.cmp(&b.episode),
-                Sort::Return => a.reward.total_cmp(&b.reward),
+                Sort::Return => {
+                    return compare_returns(a.reward, b.reward, order)
+                        .then(a.episode.cmp(&b.episode));
+                }
                 Sort::Length => a.length.cmp(&b.length),
                 Sort::Time => a.t.total_cmp(&b.t),
             };
@@ -109,6 +113,14 @@ impl Archive {
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let heads = heads.into_iter().skip(skip).take(limit).collect();
         Ok(Page { total, n_damaged: 0, heads })
+    }
+
+    /// How many of some episodes cannot be read, or not all of their steps.
+    pub fn n_damaged_among(&mut self, numbers: &[u64]) -> Result<u64> {
+        match &mut self.source {
+            Source::Recorded(reader) => Ok(reader.n_damaged_among(numbers)?),
+            Source::Human(_) | Source::Figures(_) => Ok(0),
+        }
     }
 
     /// Episode `n`, ready to be looked at. It is computed once and kept for a while.
@@ -123,13 +135,13 @@ impl Archive {
         let run = || self.manifest.id.clone();
         let missing = || RunError::NoSuchEpisode { run: run(), episode: n };
         let body = match &mut self.source {
-            Source::Recorded(reader) => match reader.n_steps(n)? {
+            Source::Recorded(reader) => match reader.n_steps(n).map_err(damaged(run(), n))? {
                 // The steps of a foreign episode stay where they are.
                 Some(n_steps) => {
                     let steps = Steps::Stored(n_steps);
                     return Ok(self.keep(Replay { head, matches: true, steps }));
                 }
-                None => reader.body(n)?.ok_or_else(missing)?,
+                None => reader.body(n).map_err(damaged(run(), n))?.ok_or_else(missing)?,
             },
             Source::Human(data) => {
                 let record = Record::read(data, &self.manifest.id, u32::try_from(n).ok())?;
@@ -147,7 +159,9 @@ impl Archive {
     /// Episode `n` in figures.
     pub fn head(&mut self, n: u64) -> Result<EpisodeHead> {
         let found = match &mut self.source {
-            Source::Recorded(reader) => reader.head(n)?,
+            Source::Recorded(reader) => {
+                reader.head(n).map_err(damaged(self.manifest.id.clone(), n))?
+            }
             Source::Human(data) => {
                 let record = Record::read(data, &self.manifest.id, None)?;
                 let heads = human_heads(&record, &self.manifest);
@@ -168,7 +182,10 @@ impl Archive {
         }
         let Source::Recorded(reader) = &mut self.source else { return Ok(Vec::new()) };
         let first = range.start.max(1);
-        let steps = reader.steps(n, first - 1..range.end.max(first) - 1)?.unwrap_or_default();
+        let steps = reader
+            .steps(n, first - 1..range.end.max(first) - 1)
+            .map_err(damaged(self.manifest.id.clone(), n))?
+            .unwrap_or_default();
         Ok((first..).zip(steps).map(|(step, told)| Moment::told(step, told)).collect())
     }
 
@@ -178,6 +195,18 @@ impl Archive {
         }
         self.replays.push(replay);
         self.replays.last_mut().expect("it was just put there")
+    }
+}
+
+/// Says of which episode a file is damaged.
+fn damaged(run: RunId, episode: u64) -> impl FnOnce(StoreError) -> RunError {
+    move |error| match error {
+        StoreError::Damaged { path, detail } => {
+            let name = path.file_name().map(Path::new).unwrap_or(&path);
+            let segment = Path::new("episodes").join(name);
+            RunError::DamagedEpisode { run, episode, segment, detail }
+        }
+        error => error.into(),
     }
 }
 
@@ -484,8 +513,8 @@ fn figures(dir: &RunDir) -> Result<Vec<EpisodeHead>> {
         episode: all.episode[place],
         attempt: 1,
         lane: 0,
-        seed: Some(all.seed[place]),
-        reward: all.reward[place],
+        seed: all.seed[place],
+        reward: all.reward[place].unwrap_or(f64::NAN),
         length: all.length[place],
         step: all.timestep[place],
         terminated: all.terminated[place],

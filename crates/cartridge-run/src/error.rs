@@ -49,9 +49,9 @@ pub enum RunError {
         /// Folder of the checkpoint.
         name: String,
     },
-    /// The trainer of the run is not ours.
+    /// The trainer of the run is not ours, and does not offer to go on from a checkpoint.
     #[error(
-        "run `{0}` has a trainer of its own, whose checkpoints cannot be forked here\nhint: start it again with `cartridge exec`"
+        "run `{0}` has a trainer of its own that does not offer to go on from a checkpoint\nhint: it does so with `restore` in the `capabilities` of its config; see docs/protocol.md"
     )]
     NoFork(RunId),
     /// A fork would have nothing to do.
@@ -91,6 +91,22 @@ pub enum RunError {
         episode: u64,
         /// Why not.
         reason: String,
+    },
+    /// What was recorded is not what was written.
+    #[error(
+        "episode {episode} of run `{run}` cannot be read: {} is damaged, {detail}; all that lies elsewhere stays readable\n\
+         hint: bring the file back from a backup; `cartridge fsck` names everything that is damaged",
+        segment.display()
+    )]
+    DamagedEpisode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+        /// The file, below the run's folder.
+        segment: std::path::PathBuf,
+        /// What was found.
+        detail: String,
     },
     /// The run has ended, so it cannot be controlled.
     #[error("run `{id}` has already ended ({})", state_word(*.state))]

@@ -234,10 +234,14 @@ impl Outcome {
             values,
             episodes: Episodes {
                 episode: numbers.collect(),
-                reward: self.returns.clone(),
+                reward: self
+                    .returns
+                    .iter()
+                    .map(|total| Some(*total).filter(|it| it.is_finite()))
+                    .collect(),
                 length: self.lengths.clone(),
                 timestep: vec![summary.step; self.returns.len()],
-                seed: self.seeds.clone(),
+                seed: self.seeds.iter().copied().map(Some).collect(),
                 terminated: self.ends.clone(),
             },
         }

@@ -7,6 +7,8 @@
 //! is kept and tried again; until then readers wait, and so does a trainer that writes more than
 //! there is room for.
 
+pub(crate) mod checkpoints;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -23,15 +25,18 @@ use cartridge_store::{
     Result as StoreResult, RunDir, StoreError, TrainerConfig,
 };
 use rustix::event::{PollFd, PollFlags, poll};
+use serde_json::Value;
 
 use crate::clock::unix_now;
+use crate::discovery;
 use crate::error::Result;
 use crate::lab::held;
 use crate::protocol::{
-    self, ControlAck, Done, Episode, Kind, LogLevel, Message, Metrics, RawLine, Splitter, Step,
-    Tally, Verdict,
+    self, Checkpoint, ControlAck, Done, Episode, Kind, LogLevel, Message, Metrics, RawLine,
+    Splitter, Step, Tally, Verdict,
 };
 use crate::supervisor::Log;
+use crate::tunable;
 
 /// What has come is handed to the system at the latest after this time.
 const FLUSH: Duration = Duration::from_millis(100);
@@ -56,6 +61,9 @@ const MAX_EVENTS: u64 = 100_000;
 
 /// Control lines that can wait for their acknowledgement.
 const MAX_DELIVERED: usize = 1_000;
+
+/// From this number on, control lines are the supervisor's own.
+pub(crate) const OWN_SEQ: u64 = 1_000_000_000;
 
 /// Values in one row.
 const MAX_ROW_VALUES: usize = 1_000;
@@ -169,6 +177,17 @@ struct State {
     is_at_work: bool,
     /// What was delivered and waits for its acknowledgement.
     delivered: BTreeMap<u64, (Command, String)>,
+    /// What came of the supervisor's own control lines.
+    answers: BTreeMap<u64, Result<(), String>>,
+    /// What the trainer would not do, until the supervisor has recorded it.
+    refused: Vec<Refusal>,
+    /// What the trainer says it obeys, and was started with.
+    capabilities: Vec<String>,
+    args: Value,
+    /// Settings that were changed in this attempt.
+    tuned: BTreeMap<String, f64>,
+    /// The run's folder.
+    folder: PathBuf,
     done: Option<Done>,
     checkpoint_step: Option<u64>,
     /// Where a checkpoint of an earlier attempt stands in the metrics: step, row and episode.
@@ -184,6 +203,17 @@ struct Open {
     truncated: bool,
     /// When its last step came.
     ended_at: Option<Instant>,
+}
+
+/// Something that was asked and will not be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    /// Number of the control line.
+    pub(crate) seq: u64,
+    /// What was asked.
+    pub(crate) command: Command,
+    /// Why not.
+    pub(crate) reason: String,
 }
 
 /// How an attempt of a foreign trainer ended, as far as its lines tell.
@@ -208,7 +238,10 @@ impl Ingest {
             unsynced: false,
             has_ended: false,
         };
-        let marks = Marks::read(dir)?;
+        // A fork has a checkpoint before its first row.
+        let parent = dir.manifest().ok().and_then(|manifest| manifest.parent);
+        let origin = parent.map(|parent| parent.step);
+        let marks = Marks::read(dir, origin)?;
         let Mark { row: n_rows, episode: n_episodes, .. } = marks.last;
         let state = State {
             attempt,
@@ -236,6 +269,12 @@ impl Ingest {
             n_events: 0,
             is_at_work: false,
             delivered: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            refused: Vec::new(),
+            capabilities: Vec::new(),
+            args: Value::Null,
+            tuned: BTreeMap::new(),
+            folder: dir.path().to_owned(),
             done: None,
             checkpoint_step: None,
             marks,
@@ -282,6 +321,31 @@ impl Ingest {
         while state.delivered.len() > MAX_DELIVERED {
             state.delivered.pop_first();
         }
+    }
+
+    /// Whether the trainer said that it obeys `command`.
+    pub(crate) fn offers(&self, command: &str) -> bool {
+        held(&self.shared.state).capabilities.iter().any(|word| word == command)
+    }
+
+    /// What came of the supervisor's own control line `seq`, once it is known.
+    pub(crate) fn answer(&self, seq: u64) -> Option<Result<(), String>> {
+        held(&self.shared.state).answers.remove(&seq)
+    }
+
+    /// What the trainer would not do, since it was asked last.
+    pub(crate) fn take_refusals(&self) -> Vec<Refusal> {
+        std::mem::take(&mut held(&self.shared.state).refused)
+    }
+
+    /// Settings that were asked to be changed, and never answered.
+    pub(crate) fn take_unanswered(&self) -> Vec<Refusal> {
+        let delivered = std::mem::take(&mut held(&self.shared.state).delivered).into_iter();
+        let tunes = delivered.filter(|(_, (command, _))| matches!(command, Command::Tune { .. }));
+        let reason = "the trainer ended without an answer";
+        tunes
+            .map(|(seq, (command, _))| Refusal { seq, command, reason: reason.to_owned() })
+            .collect()
     }
 
     /// Environment steps of the run so far.
@@ -354,8 +418,11 @@ struct Marks {
 }
 
 impl Marks {
-    fn read(dir: &RunDir) -> StoreResult<Self> {
+    fn read(dir: &RunDir, origin: Option<u64>) -> StoreResult<Self> {
         let mut marks = Self::default();
+        if let Some(step) = origin {
+            marks.checkpoints.insert(step, Mark { step, ..Mark::default() });
+        }
         // Events are few beside rows.
         for line in jsonl::read_lines(&dir.events_path(), 0, None)? {
             if let Ok(EventLine { event: Event::CheckpointSaved { step, .. }, .. }) =
@@ -507,19 +574,7 @@ impl State {
                 Ok(())
             }
             Message::Config(config) => self.configure(config),
-            Message::Checkpoint(checkpoint) => {
-                // What came before it belongs to it, and what comes after it does not.
-                if !self.row.is_empty() || !self.ended.is_empty() {
-                    self.write_row();
-                }
-                self.reached(checkpoint.step);
-                let path = checkpoint.path;
-                let name = path.strip_prefix("checkpoints/").unwrap_or(&path).to_owned();
-                let weights_sha256 = checkpoint.sha256.unwrap_or_default();
-                let step = checkpoint.step;
-                self.checkpoint_step = Some(step);
-                self.trainer_event(Event::CheckpointSaved { step, name, weights_sha256 })
-            }
+            Message::Checkpoint(checkpoint) => self.checkpoint(checkpoint),
             Message::Artifacts(artifacts) => {
                 self.trainer_event(Event::ArtifactsNamed { artifacts })
             }
@@ -544,10 +599,37 @@ impl State {
         }
     }
 
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<(), &'static str> {
+        let Checkpoint { step, path, sha256 } = checkpoint;
+        let path = path.trim_end_matches('/');
+        if let Err(reason) = discovery::check_named(&self.folder, path) {
+            let message = format!("The trainer named a checkpoint `{path}`, but {reason}");
+            self.trainer_event(Event::Warning { message })?;
+            return Err(reason);
+        }
+        // What came before it belongs to it, and what comes after it does not.
+        if !self.row.is_empty() || !self.ended.is_empty() {
+            self.write_row();
+        }
+        self.reached(step);
+        self.checkpoint_step = Some(step);
+        let below = path.strip_prefix("checkpoints/");
+        self.trainer_event(Event::CheckpointSaved {
+            step,
+            name: below.unwrap_or(path).to_owned(),
+            path: below.is_none().then(|| path.to_owned()),
+            weights_sha256: sha256.unwrap_or_default(),
+        })
+    }
+
     fn configure(&mut self, config: TrainerConfig) -> Result<(), &'static str> {
-        let restored = config.restored.clone();
+        let restored = config.restored.clone().map(|restored| *restored);
+        self.capabilities = config.capabilities.clone().unwrap_or_default();
+        self.args.clone_from(&config.args);
         self.trainer_event(Event::Configured(config))?;
-        let Some(RestoredFrom { path, step }) = restored.filter(|_| self.attempt > 1) else {
+        // A first attempt has nothing to go on from, unless it is that of a fork.
+        let may_be_restored = self.attempt > 1 || !self.marks.checkpoints.is_empty();
+        let Some(RestoredFrom { path, step }) = restored.filter(|_| may_be_restored) else {
             return Ok(());
         };
         let has_begun = self.n_rows > self.marks.last.row
@@ -601,7 +683,6 @@ impl State {
 
     fn take_step(&mut self, step: Step) -> Result<(), &'static str> {
         let Step { episode_id, step: _, action, reward, terminated, truncated, obs, t } = step;
-        let Some(reward) = reward else { return Err("`reward` is not finite") };
         if !self.open.contains_key(&episode_id) {
             if self.open.len() >= MAX_OPEN_EPISODES {
                 return Err("there are too many open episodes");
@@ -626,7 +707,6 @@ impl State {
     }
 
     fn episode(&mut self, episode: Episode) -> Result<(), &'static str> {
-        let Some(total) = episode.total else { return Err("`return` is not finite") };
         if let Some(at) = self.closed.iter().position(|id| *id == episode.episode_id) {
             self.closed.remove(at);
             return Err("the episode was closed by its last step a while ago");
@@ -639,7 +719,7 @@ impl State {
         let truncated = episode.truncated.unwrap_or(open.truncated);
         let step = episode.timestep.unwrap_or(self.step);
         let head = EpisodeHead {
-            reward: total,
+            reward: episode.total,
             length: episode.steps,
             step,
             seed: episode.seed,
@@ -673,10 +753,10 @@ impl State {
         self.n_episodes += 1;
         let ended = &mut self.ended;
         ended.episode.push(head.episode);
-        ended.reward.push(head.reward);
+        ended.reward.push(Some(head.reward).filter(|reward| reward.is_finite()));
         ended.length.push(head.length);
         ended.timestep.push(head.step);
-        ended.seed.push(head.seed.unwrap_or(0));
+        ended.seed.push(head.seed);
         ended.terminated.push(head.terminated);
         self.recent.push_back((head.reward, head.length));
         if self.recent.len() > N_RECENT {
@@ -734,11 +814,13 @@ impl State {
             self.row.insert("time/fps".to_owned(), Some(pace));
         }
         if !self.has_own_means && !self.recent.is_empty() {
-            let n = self.recent.len() as f64;
-            let reward: f64 = self.recent.iter().map(|(reward, _)| reward).sum();
-            let length: f64 = self.recent.iter().map(|(_, length)| f64::from(*length)).sum();
-            self.row.insert("rollout/ep_rew_mean".to_owned(), Some(reward / n));
-            self.row.insert("rollout/ep_len_mean".to_owned(), Some(length / n));
+            // Of the finite ones: a single NaN would hide the mean of a hundred episodes.
+            let rewards = self.recent.iter().map(|(reward, _)| *reward);
+            let lengths = self.recent.iter().map(|(_, length)| f64::from(*length));
+            let means = [mean(rewards.filter(|reward| reward.is_finite())), mean(lengths)];
+            for (name, mean) in ["rollout/ep_rew_mean", "rollout/ep_len_mean"].iter().zip(means) {
+                self.row.insert((*name).to_owned(), mean);
+            }
         }
         self.write_row();
     }
@@ -769,18 +851,33 @@ impl State {
             return Err("no control line with this number waits to be acknowledged");
         };
         self.reached(ack.step.unwrap_or(0));
+        if matches!(command, Command::Watch { .. }) {
+            // Who watches is no matter of the log.
+            return Ok(());
+        }
         let step = ack.step.unwrap_or(self.step);
         if !ack.ok {
             let why = ack.message.unwrap_or_else(|| "it did not say why".to_owned());
+            if ack.seq >= OWN_SEQ {
+                self.answers.insert(ack.seq, Err(why));
+                return Ok(());
+            }
             let message = format!("The trainer refused control line {}: {why}", ack.seq);
             self.event(Event::Warning { message });
+            self.refused.push(Refusal { seq: ack.seq, command, reason: why });
             return Ok(());
         }
-        let effect = match (&command, ack.old) {
-            (Command::Pause, _) => Some(Event::Paused { step }),
-            (Command::Resume, _) => Some(Event::Resumed { step }),
-            (Command::Tune { path, value }, Some(old)) => {
-                Some(Event::TuneApplied { path: path.clone(), old, new: *value, by, step })
+        if ack.seq >= OWN_SEQ {
+            self.answers.insert(ack.seq, Ok(()));
+        }
+        let effect = match &command {
+            Command::Pause => Some(Event::Paused { step }),
+            Command::Resume => Some(Event::Resumed { step }),
+            Command::Tune { path, value } => {
+                let (path, new) = (path.clone(), *value);
+                let before = self.tuned.insert(path.clone(), new);
+                let old = ack.old.or(before).or_else(|| tunable::said_in(&self.args, &path));
+                Some(Event::TuneApplied { path, old, new, by, step })
             }
             _ => None,
         };
@@ -788,6 +885,12 @@ impl State {
         effect.into_iter().for_each(|event| self.event(event));
         Ok(())
     }
+}
+
+/// The mean of some numbers; nothing of none, or where it is not finite.
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (n, sum) = numbers.fold((0.0, 0.0), |(n, sum), number| (n + 1.0, sum + number));
+    Some(sum / n).filter(|mean: &f64| mean.is_finite())
 }
 
 /// Writes the files, in a thread of its own.

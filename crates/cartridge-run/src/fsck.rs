@@ -18,8 +18,8 @@ use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::episodes::Damage;
 use cartridge_store::jsonl::{Appender, MAX_LINE_BYTES};
 use cartridge_store::{
-    ArtifactKind, ArtifactList, DataDir, EpisodeReader, EpisodeWriter, Index, Manifest, RunDir,
-    RunId, StoreError,
+    ArtifactKind, ArtifactList, ControlLine, DataDir, EpisodeReader, EpisodeWriter, Index,
+    Manifest, RunDir, RunId, StoreError,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -31,6 +31,9 @@ use crate::discovery::{self, Subject, base_folder};
 use crate::error::Result;
 use crate::lab::lock_data;
 use crate::steer::{self, By};
+
+/// Episodes that a finding names.
+const MAX_NAMED_EPISODES: usize = 20;
 
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -285,7 +288,10 @@ impl Check<'_> {
     }
 
     fn lines(&mut self, dir: &RunDir, id: &RunId) {
-        let readable = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok();
+        // Of a later version there may be lines that this one does not know; all are objects.
+        let is_object =
+            |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|line| line.is_object());
+        let is_control = |line: &[u8]| serde_json::from_slice::<ControlLine>(line).is_ok();
         for (path, may_change) in [
             (dir.events_path(), true),
             (dir.metrics_path(), true),
@@ -293,6 +299,8 @@ impl Check<'_> {
             // Signed and chained: rewriting it would break what it proves.
             (dir.control_path(), false),
         ] {
+            let readable =
+                |line: &[u8]| if may_change { is_object(line) } else { is_control(line) };
             let Ok(Some(scan)) = scan_lines(&path, readable) else {
                 continue;
             };
@@ -346,12 +354,22 @@ impl Check<'_> {
                 return;
             }
         };
-        for Damage { path, offset, episodes } in damage {
-            let detail = match episodes {
-                Some((first, last)) => {
+        for Damage { path, offset, episodes, steps_of } in damage {
+            let detail = match (episodes, steps_of.as_slice()) {
+                (Some((first, last)), _) => {
                     format!("episodes {first} to {last} cannot be read, from byte {offset} on")
                 }
-                None => format!("it cannot be read from byte {offset} on"),
+                (None, []) => format!("it cannot be read from byte {offset} on"),
+                (None, named) => {
+                    let words: Vec<String> =
+                        named.iter().take(MAX_NAMED_EPISODES).map(u64::to_string).collect();
+                    let more = match named.len().saturating_sub(MAX_NAMED_EPISODES) {
+                        0 => String::new(),
+                        n => format!(" and {n} more"),
+                    };
+                    let words = words.join(", ");
+                    format!("steps of episodes {words}{more} cannot be read, from byte {offset} on")
+                }
             };
             let hint = "all other episodes stay readable; a half-written end is cut off by \
                         `cartridge fsck --repair`, anything else comes back from a backup only";

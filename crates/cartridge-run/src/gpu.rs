@@ -20,6 +20,11 @@ pub(crate) struct Nvml {
     n_devices: c_uint,
 }
 
+/// How many GPUs the driver shows.
+pub(crate) fn count() -> u32 {
+    Nvml::open().map_or(0, |nvml| nvml.n_devices)
+}
+
 type Device = *mut c_void;
 
 /// `nvmlUtilization_t`.

@@ -102,7 +102,9 @@ impl Record {
             restart: None,
             command: None,
             cwd: None,
+            environment: Default::default(),
             limits: Default::default(),
+            experiment_id: None,
         })?;
         let mut journal = Journal { events: Appender::open(dir.events_path())? };
         let seed = seed.unwrap_or_else(random_seed);

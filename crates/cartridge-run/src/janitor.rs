@@ -71,6 +71,13 @@ pub struct Storage {
     pub limits: Limits,
 }
 
+impl Storage {
+    /// What is no artifact and takes room all the same.
+    pub fn other_bytes(&self) -> u64 {
+        self.records_bytes + self.index_bytes + self.trash_bytes
+    }
+}
+
 /// A run with what must be known of it.
 #[derive(Clone, Debug)]
 pub struct Known {
@@ -110,7 +117,12 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
             subjects.insert(&manifest.id, subject);
         }
     }
-    let plan = plan(&facts, &limits);
+    // Only this limit asks for more than the lists say.
+    let other_bytes = match limits.max_bytes {
+        Some(_) => storage(data, known)?.other_bytes(),
+        None => 0,
+    };
+    let plan = plan(&facts, &limits, other_bytes);
     let mut outcome = Outcome { dry_run, plan, ..Outcome::default() };
     if dry_run {
         return Ok(outcome);
@@ -163,9 +175,16 @@ fn run_facts(
     kept_checkpoints.extend(
         [Alias::Latest, Alias::Best].iter().filter_map(|alias| checkpoint::named(dir, *alias)),
     );
+    if manifest.kind == RunKind::External {
+        // Nobody keeps an alias for it: the newest is what it can go on from.
+        let all = list.artifacts.iter().filter(|it| it.kind == ArtifactKind::Checkpoint);
+        let newest = all.max_by_key(|it| (it.step, it.path.len(), it.path.clone()));
+        kept_checkpoints.extend(newest.map(|it| checkpoint::name_at(&it.path).to_owned()));
+    }
     RunFacts {
         run: manifest.id.clone(),
         env_id: manifest.env_id.clone(),
+        experiment_id: manifest.experiment_id.clone(),
         agent: match &manifest.command {
             Some(command) => command.join(" "),
             None => config["algo"].as_str().unwrap_or("trainer").to_owned(),
@@ -176,6 +195,7 @@ fn run_facts(
         is_counted: manifest.kind != RunKind::Eval,
         keep_videos: number("keep_videos"),
         keep_checkpoints: number("keep_checkpoints"),
+        milestone_every_steps: config["retention"]["milestone_every_steps"].as_u64(),
         has_pins,
         kept_checkpoints,
         list,
@@ -229,7 +249,7 @@ pub fn storage(data: &DataDir, known: &[Known]) -> Result<Storage> {
         });
     }
     let made: u64 = storage.kinds.values().map(|tally| tally.size_bytes).sum();
-    storage.total_bytes = made + storage.records_bytes + storage.index_bytes + storage.trash_bytes;
+    storage.total_bytes = made + storage.other_bytes();
     Ok(storage)
 }
 

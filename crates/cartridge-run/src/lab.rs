@@ -7,6 +7,8 @@
 mod steering;
 mod views;
 
+pub use self::views::DiskProblem;
+
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -119,6 +121,8 @@ struct Watch {
     /// The ended run that was looked at last; none after the last of all.
     last_ended: Option<RunId>,
     last_housekeeping: Option<Instant>,
+    /// Why runs fell silent, where that can be told.
+    lost_reasons: HashMap<RunId, String>,
     /// Runs that have ended and are started again by somebody: since when they are looked at.
     waking: HashMap<RunId, Instant>,
 }
@@ -316,8 +320,13 @@ impl Lab {
     pub fn announce(&self, address: &str) -> Result<()> {
         let path = self.data.path().join("lab.lock");
         let mut file = held(&self.lock);
-        let written =
-            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{address}"));
+        // The limits are for those who make runs beside the lab.
+        let limits = serde_json::to_string(&self.limits).expect("limits are plain data");
+        let text = format!("{address}\n{limits}\n");
+        let written = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(text.as_bytes()));
         Ok(written.map_err(StoreError::io(path))?)
     }
 
@@ -388,7 +397,11 @@ impl Lab {
         let mut rows = std::mem::take(&mut *held(&self.untold));
         for line in done {
             match line.what {
-                Deed::Resume => self.wake(&line.target),
+                Deed::Resume | Deed::Start => self.wake(&line.target),
+                // One that somebody made beside the lab waits for it.
+                Deed::Create | Deed::Fork if index.run(&line.target).is_err() => {
+                    self.wake(&line.target);
+                }
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
                     if index.run(&line.target).is_ok() =>
                 {
@@ -529,7 +542,7 @@ impl Lab {
             if is_awake || watch.waking.get(id).is_some_and(|since| since.elapsed() > WAKING) {
                 watch.waking.remove(id);
             }
-            let is_waiting = state == RunState::Queued && run.manifest.kind == RunKind::Train;
+            let is_waiting = state == RunState::Queued && run.manifest.kind != RunKind::Eval;
             if state.is_final() || is_waiting || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
                 return Ok((rows, news.has_more));
@@ -542,9 +555,17 @@ impl Lab {
                 pulse.heard = Instant::now();
             }
             let health = pulse.health();
-            (health, std::mem::replace(&mut pulse.health, health) != health)
+            let is_news = std::mem::replace(&mut pulse.health, health) != health;
+            if news.supervisor_spoke {
+                watch.lost_reasons.remove(id);
+            }
+            (health, is_news)
         };
         if health == Health::Dead && state != RunState::Lost {
+            if let Some(reason) = self.why_disk_fails() {
+                held(&self.watch).lost_reasons.insert(id.clone(), reason);
+            }
+            // On a full disk this fails too; whoever looks is told all the same.
             rows.append(&mut index.mark_lost(id)?);
         } else if is_news && rows.is_empty() {
             rows.push(index.publish_status(id)?);
@@ -633,15 +654,30 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where the lab that is at work on a data folder can be found, if there is one.
-pub fn address_of(data: &DataDir) -> Option<String> {
+/// A lab that is at work on a data folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Presence {
+    /// Where it can be found.
+    pub address: String,
+    /// How much may be at work at once.
+    pub limits: Limits,
+}
+
+/// The lab that is at work on a data folder, if there is one.
+pub fn presence(data: &DataDir) -> Option<Presence> {
     let mut file = File::open(data.path().join("lab.lock")).ok()?;
     if file.try_lock_shared().is_ok() {
         return None;
     }
-    let mut address = String::new();
-    file.read_to_string(&mut address).ok()?;
-    Some(address).filter(|address| !address.is_empty())
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    let (address, limits) = text.split_once('\n')?;
+    Some(Presence { address: address.to_owned(), limits: serde_json::from_str(limits).ok()? })
+}
+
+/// Where the lab that is at work on a data folder can be found, if there is one.
+pub fn address_of(data: &DataDir) -> Option<String> {
+    presence(data).map(|lab| lab.address)
 }
 
 fn open_readers(data: &DataDir) -> Result<[Mutex<Index>; READERS]> {
@@ -684,7 +720,8 @@ pub fn reindex(data: &DataDir) -> Result<Reindexed> {
             }
         }
         let IndexedRun { manifest, status } = index.run(&id)?;
-        let should_live = status.attempt > 0 && !status.state().is_final();
+        let state = status.state();
+        let should_live = status.attempt > 0 && !state.is_final() && state != RunState::Queued;
         if manifest.kind != RunKind::Human && should_live && !data.run(&id).is_supervised() {
             // A lab would come to the same conclusion after two heartbeats.
             index.mark_lost(&id)?;

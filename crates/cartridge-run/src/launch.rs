@@ -1,5 +1,6 @@
 //! From a configuration to a run folder with a supervisor at work on it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -14,8 +15,20 @@ use cartridge_store::{
 
 use crate::checkpoint::{self, Whole};
 use crate::clock::unix_now;
-use crate::config::RunConfig;
+use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
+use crate::foreign::checkpoints::{self, Named};
+
+/// What holds for a run whatever it trains.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// How it is started again by itself when it fails.
+    pub restart: Option<Restart>,
+    /// When it is ended.
+    pub limits: Limits,
+    /// The experiment that it belongs to.
+    pub experiment_id: Option<String>,
+}
 
 /// A run of a trainer that is not ours.
 #[derive(Clone, Debug)]
@@ -30,8 +43,12 @@ pub struct External {
     pub command: Vec<String>,
     /// Where it is started.
     pub cwd: PathBuf,
-    /// When it is ended.
-    pub limits: Limits,
+    /// Variables of the environment in which it is started, also by somebody else and later.
+    pub environment: BTreeMap<String, String>,
+    /// What it needs.
+    pub resources: Resources,
+    /// What holds whatever it trains.
+    pub terms: Terms,
 }
 
 /// Starts supervisors: knows which program to start.
@@ -51,9 +68,9 @@ impl Launcher {
         &self,
         data: &DataDir,
         config: &RunConfig,
-        restart: Option<Restart>,
+        terms: Terms,
     ) -> Result<(RunDir, Manifest)> {
-        Ok(RunDir::create(data, |id| self.manifest(id, config, None, restart))?)
+        Ok(RunDir::create(data, |id| self.manifest(id, config, None, terms))?)
     }
 
     /// Makes the folder of a training that goes on from a checkpoint of another.
@@ -63,13 +80,14 @@ impl Launcher {
         config: &RunConfig,
         parent: Parent,
         whole: Whole,
+        terms: Terms,
     ) -> Result<(RunDir, Manifest)> {
         // What it goes on from is there before the run is.
         let prepare = |dir: &RunDir| {
             checkpoint::plant(dir, config, whole)
                 .map_err(|error| StoreError::io(dir.path())(std::io::Error::other(error)))
         };
-        let manifest = |id| self.manifest(id, config, Some(parent), None);
+        let manifest = |id| self.manifest(id, config, Some(parent), terms);
         Ok(RunDir::create_prepared(data, prepare, manifest)?)
     }
 
@@ -78,8 +96,9 @@ impl Launcher {
         id: RunId,
         config: &RunConfig,
         parent: Option<Parent>,
-        restart: Option<Restart>,
+        terms: Terms,
     ) -> Manifest {
+        let Terms { restart, limits, experiment_id } = terms;
         // A configuration that was checked has an environment.
         let env = make_env(&config.env_id, &config.env);
         let env_name = env.map_or_else(|_| config.env_id.clone(), |env| env.spec().name.to_owned());
@@ -96,7 +115,9 @@ impl Launcher {
             restart,
             command: None,
             cwd: None,
-            limits: Limits::default(),
+            environment: BTreeMap::new(),
+            limits,
+            experiment_id,
         }
     }
 
@@ -106,8 +127,10 @@ impl Launcher {
         data: &DataDir,
         external: External,
     ) -> Result<(RunDir, Manifest)> {
-        let External { env_id, name, seed, command, cwd, limits } = external;
-        let mut config = serde_json::json!({ "env_id": env_id, "command": command });
+        let External { env_id, name, seed, command, cwd, environment, resources, terms } = external;
+        let Terms { restart, limits, experiment_id } = terms;
+        let mut config =
+            serde_json::json!({ "env_id": env_id, "command": command, "resources": resources });
         if let Some(seed) = seed {
             config["seeds"] = serde_json::json!({ "seed_base": seed });
         }
@@ -121,10 +144,43 @@ impl Launcher {
             created_at: unix_now(),
             cartridge_version: self.version.clone(),
             parent: None,
-            restart: None,
+            restart,
             command: Some(command),
             cwd: Some(cwd),
+            environment,
             limits,
+            experiment_id,
+        })?)
+    }
+
+    /// Makes the folder of a run whose trainer is that of `parent` and goes on from one of its
+    /// checkpoints, of which it gets a copy. `overrides` are the settings that it is told.
+    pub(crate) fn create_external_fork(
+        &self,
+        data: &DataDir,
+        parent: &Manifest,
+        checkpoint: &Named,
+        overrides: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<(RunDir, Manifest)> {
+        let origin = data.run(&parent.id);
+        // What it goes on from is there before the run is.
+        let prepare = |dir: &RunDir| checkpoints::copy(&origin, dir, checkpoint);
+        let mut config = parent.config.clone();
+        if !overrides.is_empty() {
+            config["overrides"] = overrides.into();
+        }
+        Ok(RunDir::create_prepared(data, prepare, |id| Manifest {
+            id,
+            config,
+            created_at: unix_now(),
+            cartridge_version: self.version.clone(),
+            parent: Some(Parent {
+                run: parent.id.clone(),
+                checkpoint: checkpoint.name.clone(),
+                step: checkpoint.step,
+            }),
+            restart: None,
+            ..parent.clone()
         })?)
     }
 

@@ -22,6 +22,11 @@ const KILL_WAIT: Duration = Duration::from_secs(5);
 /// save.
 pub fn end_leftovers(dir: &RunDir, id: &RunId, attempt: u32) -> usize {
     wait_while(GRACE, || !leftovers(dir, id, attempt).is_empty());
+    kill_leftovers(dir, id, attempt)
+}
+
+/// [`end_leftovers`] for those that have had their time.
+pub fn kill_leftovers(dir: &RunDir, id: &RunId, attempt: u32) -> usize {
     let left = leftovers(dir, id, attempt);
     for pid in &left {
         // It may have ended in this very moment.

@@ -7,6 +7,7 @@
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`queue`]: which of the waiting runs can be started now.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
+//! * `descendants`: every process that a trainer has started, wherever it has gone.
 //! * [`leftover`]: processes that an older attempt left behind.
 //! * [`worker`]: the native trainer process.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
@@ -37,6 +38,7 @@ pub mod checkpoint;
 pub mod clock;
 pub mod config;
 pub mod control;
+mod descendants;
 pub mod discovery;
 pub mod episode;
 pub mod error;

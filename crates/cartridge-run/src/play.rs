@@ -111,7 +111,9 @@ impl Play {
             restart: None,
             command: None,
             cwd: None,
+            environment: Default::default(),
             limits: Default::default(),
+            experiment_id: None,
         })?;
         Self::load(data, &manifest.id)
     }

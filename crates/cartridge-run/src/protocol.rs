@@ -61,8 +61,8 @@ pub struct Step {
     pub step: u64,
     /// What was done.
     pub action: Value,
-    /// What came of it; nothing where it was not finite.
-    pub reward: Option<f64>,
+    /// What came of it, finite or not.
+    pub reward: f64,
     /// Whether the task itself ended.
     pub terminated: bool,
     /// Whether the episode was cut short.
@@ -80,8 +80,8 @@ pub struct Episode {
     pub episode_id: String,
     /// Its length.
     pub steps: u32,
-    /// Sum of its rewards; nothing where it was not finite.
-    pub total: Option<f64>,
+    /// Sum of its rewards, finite or not.
+    pub total: f64,
     /// The number given to `reset`.
     pub seed: Option<u64>,
     /// Whether the task itself ended, where it is said.
@@ -269,13 +269,17 @@ pub fn parse(line: &[u8], attempt: u32) -> Verdict {
         return Verdict::Log;
     }
     let Ok(text) = std::str::from_utf8(line) else { return parse_mended(line, attempt) };
-    match parse_text(text, attempt) {
+    let verdict = parse_text(text, attempt);
+    let may_be_mended = match &verdict {
         // Python writes numbers that are not finite as words that are no JSON.
-        Verdict::Log if has_bare_words(text) => match quote_bare_words(text) {
-            Some(mended) => parse_text(&mended, attempt),
-            None => Verdict::Log,
-        },
-        verdict => verdict,
+        Verdict::Log => has_bare_words(text),
+        // `1e999` is JSON, and infinite to whoever reads it as a number.
+        Verdict::Wrong(_, reason) => reason == fields::OUT_OF_RANGE,
+        Verdict::Typed(..) | Verdict::Unknown(_) => false,
+    };
+    match may_be_mended.then(|| quote_nonfinite(text)).flatten() {
+        Some(mended) => parse_text(&mended, attempt),
+        None => verdict,
     }
 }
 
@@ -371,11 +375,13 @@ fn has_bare_words(text: &str) -> bool {
     text.contains("NaN") || text.contains("Infinity")
 }
 
-/// Puts the bare words outside strings into marked strings; nothing where there are none.
-fn quote_bare_words(text: &str) -> Option<String> {
+/// Puts the bare words and the numbers that are too large outside strings into marked strings;
+/// nothing where there are none.
+fn quote_nonfinite(text: &str) -> Option<String> {
     let mut mended = String::with_capacity(text.len() + 64);
     let (mut rest, mut is_found) = (text, false);
-    while let Some(at) = rest.find(['"', 'N', 'I', '-']) {
+    let begins = |c: char| matches!(c, '"' | 'N' | 'I' | '-') || c.is_ascii_digit();
+    while let Some(at) = rest.find(begins) {
         mended.push_str(&rest[..at]);
         rest = &rest[at..];
         if rest.starts_with('"') {
@@ -387,8 +393,19 @@ fn quote_bare_words(text: &str) -> Option<String> {
             mended.extend(["\"", BARE, word, "\""]);
             rest = &rest[word.len()..];
         } else {
-            mended.push_str(&rest[..1]);
-            rest = &rest[1..];
+            let is_of_number =
+                |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+            let end = rest.find(|c| !is_of_number(c)).unwrap_or(rest.len()).max(1);
+            let number = &rest[..end];
+            match number.parse::<f64>() {
+                Ok(value) if value.is_infinite() => {
+                    is_found = true;
+                    let word = if value > 0.0 { "Infinity" } else { "-Infinity" };
+                    mended.extend(["\"", BARE, word, "\""]);
+                }
+                _ => mended.push_str(number),
+            }
+            rest = &rest[end..];
         }
     }
     mended.push_str(rest);

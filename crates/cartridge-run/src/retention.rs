@@ -5,9 +5,10 @@
 //! | `retention.keep_videos` | newest videos of each run; a run's own configuration comes first |
 //! | `retention.keep_checkpoints` | newest checkpoints of each run; likewise |
 //! | `retention.keep_tensorboard_runs` | newest TensorBoard folders in all |
-//! | `retention.keep_runs_per_environment` | newest runs of each environment |
+//! | `retention.keep_runs_per_experiment` | newest runs of each experiment; those of none count by their environment |
 //! | `retention.keep_runs_per_agent` | newest runs of each algorithm in each environment |
-//! | `retention.max_bytes` | bytes of everything that runs have made |
+//! | `retention.milestone_every_steps` | the first checkpoint at or after each multiple stays |
+//! | `retention.max_bytes` | bytes of all that runs have made, their records, index and trash |
 //!
 //! What is not set has no limit. Whatever is pinned, a milestone, or what `latest` and `best`
 //! point to always stays, and nothing of a run at work is touched.
@@ -21,6 +22,7 @@ use cartridge_store::{Artifact, ArtifactKind, ArtifactList, DataDir, RunId, Stor
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::checkpoint;
 use crate::config::{ConfigError, plain_words};
 use crate::error::Result;
 
@@ -53,11 +55,13 @@ pub struct Limits {
     pub keep_checkpoints: Option<u32>,
     /// Newest TensorBoard folders in all.
     pub keep_tensorboard_runs: Option<u32>,
-    /// Newest runs of each environment.
-    pub keep_runs_per_environment: Option<u32>,
+    /// Newest runs of each experiment; those of none count by their environment.
+    pub keep_runs_per_experiment: Option<u32>,
     /// Newest runs of each algorithm in each environment.
     pub keep_runs_per_agent: Option<u32>,
-    /// Bytes of everything that runs have made.
+    /// Steps between checkpoints that are kept for good, of each run that does not say itself.
+    pub milestone_every_steps: Option<u64>,
+    /// Bytes of all that runs have made, of the lab's records of them, the index and the trash.
     pub max_bytes: Option<u64>,
 }
 
@@ -67,8 +71,9 @@ impl Default for Limits {
             keep_videos: Some(3),
             keep_checkpoints: Some(5),
             keep_tensorboard_runs: None,
-            keep_runs_per_environment: None,
+            keep_runs_per_experiment: None,
             keep_runs_per_agent: None,
+            milestone_every_steps: None,
             max_bytes: None,
         }
     }
@@ -130,6 +135,8 @@ pub struct RunFacts {
     pub run: RunId,
     /// Its environment.
     pub env_id: String,
+    /// The experiment that it belongs to.
+    pub experiment_id: Option<String>,
     /// What learns in it: the algorithm, or the command of a foreign trainer.
     pub agent: String,
     /// When it was made.
@@ -144,6 +151,8 @@ pub struct RunFacts {
     pub keep_videos: Option<u32>,
     /// Newest checkpoints to keep, as the run itself says.
     pub keep_checkpoints: Option<u32>,
+    /// Steps between milestones, as the run itself says.
+    pub milestone_every_steps: Option<u64>,
     /// Whether somebody pinned one of its checkpoints.
     pub has_pins: bool,
     /// Checkpoints that somebody pinned or an alias points to.
@@ -155,11 +164,7 @@ pub struct RunFacts {
 impl RunFacts {
     fn may_go(&self, artifact: &Artifact) -> bool {
         let is_kept_checkpoint = artifact.kind == ArtifactKind::Checkpoint
-            && artifact
-                .path
-                .rsplit('/')
-                .next()
-                .is_some_and(|name| self.kept_checkpoints.contains(name));
+            && self.kept_checkpoints.contains(checkpoint::name_at(&artifact.path));
         !(self.is_at_work
             || self.is_pinned
             || artifact.pinned
@@ -174,10 +179,16 @@ impl RunFacts {
         let mut all: Vec<&Artifact> = self.list.artifacts.iter().filter(is_own).collect();
         if kind == ArtifactKind::Checkpoint {
             // By number of steps: folders that are copied lose their times.
-            all.sort_by_key(|artifact| (artifact.path.len(), artifact.path.clone()));
+            all.sort_by_key(|artifact| {
+                (step_of(artifact), artifact.path.len(), artifact.path.clone())
+            });
         }
         all
     }
+}
+
+fn step_of(artifact: &Artifact) -> u64 {
+    artifact.step.or_else(|| checkpoint::step_in(&artifact.path)).unwrap_or(0)
 }
 
 /// An artifact that is to go.
@@ -215,14 +226,22 @@ pub struct Plan {
     pub over_bytes: u64,
 }
 
-/// Decides what is to go.
-pub fn plan(facts: &[RunFacts], limits: &Limits) -> Plan {
-    let mut planner = Planner { plan: Plan::default(), gone: BTreeSet::new() };
+/// Decides what is to go. `other_bytes` is what counts for `max_bytes` and is no artifact.
+pub fn plan(facts: &[RunFacts], limits: &Limits, other_bytes: u64) -> Plan {
+    let mut planner =
+        Planner { plan: Plan::default(), gone: BTreeSet::new(), milestones: BTreeSet::new() };
+    for facts in facts {
+        planner.keep_milestones(facts, limits);
+    }
     // Whole runs first: one in the trash stays as it is, so that it can be brought back.
-    let env = |facts: &RunFacts| facts.env_id.clone();
+    let experiment = |facts: &RunFacts| match &facts.experiment_id {
+        // An experiment may be called like an environment.
+        Some(id) => format!("experiment {id}"),
+        None => facts.env_id.clone(),
+    };
     let agent = |facts: &RunFacts| format!("{} in {}", facts.agent, facts.env_id);
-    if let Some(keep) = limits.keep_runs_per_environment {
-        planner.doom_runs(facts, keep, env);
+    if let Some(keep) = limits.keep_runs_per_experiment {
+        planner.doom_runs(facts, keep, experiment);
     }
     if let Some(keep) = limits.keep_runs_per_agent {
         planner.doom_runs(facts, keep, agent);
@@ -254,7 +273,7 @@ pub fn plan(facts: &[RunFacts], limits: &Limits) -> Plan {
         }
     }
     if let Some(most) = limits.max_bytes {
-        planner.make_room(facts, most);
+        planner.make_room(facts, most, other_bytes);
     }
     planner.plan
 }
@@ -263,14 +282,33 @@ struct Planner {
     plan: Plan,
     /// Runs and artifacts that are to go already.
     gone: BTreeSet<(RunId, String)>,
+    /// Checkpoints that stay because of their steps.
+    milestones: BTreeSet<(RunId, String)>,
 }
 
 impl Planner {
+    /// The first checkpoint at or after each multiple of some steps stays.
+    fn keep_milestones(&mut self, facts: &RunFacts, limits: &Limits) {
+        let every = facts.milestone_every_steps.or(limits.milestone_every_steps).unwrap_or(0);
+        if every == 0 {
+            return;
+        }
+        let mut before = 0;
+        for artifact in facts.of_kind(ArtifactKind::Checkpoint) {
+            let step = step_of(artifact);
+            if step / every > before / every {
+                self.milestones.insert((facts.run.clone(), artifact.id.to_string()));
+            }
+            before = step;
+        }
+    }
+
     fn doom(&mut self, facts: &RunFacts, artifacts: &[&Artifact], reason: &str) {
         for artifact in artifacts {
             let name = (facts.run.clone(), artifact.id.to_string());
             let goes_whole = self.gone.contains(&(facts.run.clone(), String::new()));
-            if !goes_whole && facts.may_go(artifact) && self.gone.insert(name) {
+            let may_go = facts.may_go(artifact) && !self.milestones.contains(&name);
+            if !goes_whole && may_go && self.gone.insert(name) {
                 self.plan.freed_bytes += artifact.size_bytes;
                 self.plan.artifacts.push(Doomed {
                     run_id: facts.run.clone(),
@@ -303,8 +341,9 @@ impl Planner {
 
     /// Frees bytes until everything fits: films first, then the logs of others, then checkpoints;
     /// of the oldest runs first.
-    fn make_room(&mut self, facts: &[RunFacts], most: u64) {
-        let total: u64 = facts.iter().flat_map(|facts| facts.list.bytes().into_values()).sum();
+    fn make_room(&mut self, facts: &[RunFacts], most: u64, other_bytes: u64) {
+        let made: u64 = facts.iter().flat_map(|facts| facts.list.bytes().into_values()).sum();
+        let total = made + other_bytes;
         let mut oldest: Vec<&RunFacts> = facts.iter().collect();
         oldest.sort_by(|a, b| a.created_at.total_cmp(&b.created_at));
         let reason = format!("everything together is to fit into {most} bytes");

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use cartridge_store::data_dir::sync_parent;
-use cartridge_store::jsonl::Appender;
+use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, DataDir, Follower, Manifest, Parent, Restart, RunDir, RunId, RunKind, RunState,
-    RunStatus, StoreError, SupervisorEvent, SupervisorLine,
+    Command, DataDir, Follower, Manifest, Parent, RunDir, RunId, RunKind, RunState, RunStatus,
+    StoreError, SupervisorEvent, SupervisorLine,
 };
 use serde_json::{Value, json};
 
@@ -19,10 +19,11 @@ use crate::clock::unix_now;
 use crate::config::{ConfigError, Draft, RunConfig};
 use crate::control;
 use crate::error::{Result, RunError};
+use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
-use crate::launch::{External, Launcher};
+use crate::launch::{External, Launcher, Terms};
 use crate::secret;
-use crate::tunable::Tunable;
+use crate::tunable::{self, Tunable};
 
 /// How long a deleted run can be brought back.
 pub const UNDO_S: f64 = 7.0 * 86_400.0;
@@ -43,6 +44,15 @@ impl<'a> By<'a> {
     }
 }
 
+/// When a new attempt is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// When the lab has room for it, after those that wait already.
+    InQueue,
+    /// At once.
+    Now,
+}
+
 /// Reads how a run is doing from its files alone, as anybody without a lab does.
 pub fn look(data: &DataDir, id: &RunId) -> Result<(Manifest, RunStatus)> {
     let dir = data.run(id);
@@ -55,8 +65,9 @@ pub fn look(data: &DataDir, id: &RunId) -> Result<(Manifest, RunStatus)> {
 
 /// A run that has begun and not ended must have a supervisor.
 pub fn notice_loss(dir: &RunDir, follower: &mut Follower) {
-    let has_begun = follower.status.attempt > 0;
-    if has_begun && !follower.status.state().is_final() && !dir.is_supervised() {
+    let state = follower.status.state();
+    let has_begun = follower.status.attempt > 0 && state != RunState::Queued;
+    if has_begun && !state.is_final() && !dir.is_supervised() {
         follower.status.lost = true;
         // It may have ended in this very moment.
         _ = follower.advance(dir);
@@ -82,10 +93,10 @@ pub fn create(
     data: &DataDir,
     launcher: &Launcher,
     config: &RunConfig,
-    restart: Option<Restart>,
+    terms: Terms,
     by: By<'_>,
 ) -> Result<Manifest> {
-    let (_, manifest) = launcher.create(data, config, restart)?;
+    let (_, manifest) = launcher.create(data, config, terms)?;
     record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
     Ok(manifest)
 }
@@ -130,7 +141,9 @@ pub fn ask(
             let path = named.unwrap_or_else(|_| path.clone());
             let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
             let old = status.tuned.get(&path).map(|value| json!(value));
-            let old = old.or_else(|| made.cloned()).unwrap_or_default();
+            let args = status.trainer.as_ref().map(|trainer| &trainer.args);
+            let said = args.and_then(|args| tunable::said_in(args, &path)).map(Value::from);
+            let old = old.or_else(|| made.cloned()).or(said).unwrap_or_default();
             (Deed::Tune, json!({ &path: old }), json!({ &path: value }))
         }
         // Who watches changes nothing about the run.
@@ -164,7 +177,7 @@ fn end_unstarted(data: &DataDir, id: &RunId) -> Result<bool> {
         return Ok(false);
     }
     journal.append(&SupervisorLine {
-        attempt: 1,
+        attempt: follower.status.next_attempt(),
         t: unix_now(),
         event: SupervisorEvent::Exited {
             code: None,
@@ -202,7 +215,7 @@ fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<b
         (Command::Stop, _) => Ok(state == RunState::Stopping),
         (Command::Terminate, _) => Ok(false),
         (_, RunState::Stopping) => not_now("it is about to end"),
-        (_, RunState::Queued) => not_now("it has not started yet"),
+        (_, RunState::Queued) => not_now("it waits to be started; `start` does so at once"),
         (Command::Pause, _) => Ok(state == RunState::Paused),
         (Command::Resume, RunState::Paused) => Ok(false),
         (Command::Resume, _) => not_now("it is at work already"),
@@ -242,17 +255,28 @@ pub fn offers(status: &RunStatus, command: &Command) -> bool {
         Command::Checkpoint => "checkpoint",
         Command::Tune { .. } => "tune",
     };
+    says(status, word)
+}
+
+/// Whether a foreign trainer can go on from a checkpoint that it did not save itself.
+pub fn offers_restore(status: &RunStatus) -> bool {
+    says(status, "restore")
+}
+
+/// Whether a foreign trainer has `word` among its capabilities.
+pub fn says(status: &RunStatus, word: &str) -> bool {
     let said = status.trainer.as_ref().and_then(|trainer| trainer.capabilities.as_ref());
     said.is_some_and(|words| words.iter().any(|offered| offered == word))
 }
 
 /// Lets a run go on: one that is paused steps again, one that has ended before its last step gets
-/// a new attempt from its last checkpoint.
+/// a new attempt from its last checkpoint, at its turn.
 pub fn resume(
     data: &DataDir,
     launcher: &Launcher,
     manifest: &Manifest,
     status: &RunStatus,
+    turn: Turn,
     by: By<'_>,
 ) -> Result<()> {
     check_kind(manifest)?;
@@ -260,8 +284,10 @@ pub fn resume(
     let state = status.state();
     match state {
         RunState::Failed | RunState::Lost | RunState::Terminated => {}
-        // Its supervisor ended before its first line, and no lab is there that would start it.
-        RunState::Queued if address_of(data).is_none() => {}
+        // Its supervisor ended before its first line, or the lab that it waited for is gone.
+        RunState::Queued if turn == Turn::Now || address_of(data).is_none() => {
+            return start(data, launcher, manifest, status, by);
+        }
         RunState::Succeeded => return Err(RunError::Ended { id: id.clone(), state }),
         _ => return ask(data, manifest, status, Command::Resume, by),
     }
@@ -270,8 +296,64 @@ pub fn resume(
         return Err(RunError::NotNow { id: id.clone(), state, hint });
     }
     let attempt = status.last_attempt() + 1;
-    record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
-    launcher.start(data, id, attempt)
+    match turn {
+        Turn::Now => {
+            record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
+            launcher.start(data, id, attempt)
+        }
+        Turn::InQueue => {
+            // Of several who ask at once, one puts it there.
+            if put_in_queue(data, id, attempt)? {
+                record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Puts an attempt of a run that has ended into the queue; says whether it was not there.
+fn put_in_queue(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
+    let path = data.run(id).supervisor_path();
+    let mut journal = Appender::open(&path)?;
+    let known = jsonl::read_lines(&path, 0, None)?;
+    let mut known = known.iter().filter_map(|line| {
+        serde_json::from_slice::<SupervisorLine>(&line.bytes).ok().map(|line| line.attempt)
+    });
+    if known.any(|known| known >= attempt) {
+        return Ok(false);
+    }
+    let event = SupervisorEvent::Queued;
+    journal.append(&SupervisorLine { attempt, t: unix_now(), event })?;
+    journal.sync()?;
+    Ok(true)
+}
+
+/// Starts a run that waits in the queue, past those before it and past the limits of the lab.
+pub fn start(
+    data: &DataDir,
+    launcher: &Launcher,
+    manifest: &Manifest,
+    status: &RunStatus,
+    by: By<'_>,
+) -> Result<()> {
+    check_kind(manifest)?;
+    let (id, state) = (&manifest.id, status.state());
+    let hint = match state {
+        RunState::Queued => {
+            let attempt = status.next_attempt();
+            record(data, by, Deed::Start, id, json!(state), json!({ "attempt": attempt }))?;
+            return launcher.start(data, id, attempt);
+        }
+        RunState::Succeeded => return Err(RunError::Ended { id: id.clone(), state }),
+        RunState::Failed | RunState::Terminated | RunState::Lost => {
+            "it does not wait to be started; `resume` starts it again from its last checkpoint"
+        }
+        RunState::Paused => "it has been started; `resume` lets it go on",
+        RunState::Starting | RunState::Running | RunState::Stopping => {
+            "it has been started already"
+        }
+    };
+    Err(RunError::NotNow { id: id.clone(), state, hint })
 }
 
 /// Makes a run that goes on from a checkpoint of another, with some settings changed: those that
@@ -286,7 +368,7 @@ pub fn fork(
 ) -> Result<Manifest> {
     check_kind(parent)?;
     if parent.kind == RunKind::External {
-        return Err(RunError::NoFork(parent.id.clone()));
+        return fork_external(data, launcher, parent, at, overrides, by);
     }
     let dir = data.run(&parent.id);
     let name = checkpoint::find(&dir, &parent.id, at)?;
@@ -312,9 +394,59 @@ pub fn fork(
         return Err(RunError::NothingLeft { run: parent.id.clone(), name, step });
     }
     let origin = Parent { run: parent.id.clone(), checkpoint: name, step };
-    let (_, manifest) = launcher.create_fork(data, &config, origin.clone(), whole)?;
+    // It is not started again by itself unless somebody says so; its other terms are the parent's.
+    let terms =
+        Terms { restart: None, limits: parent.limits, experiment_id: parent.experiment_id.clone() };
+    let (_, manifest) = launcher.create_fork(data, &config, origin.clone(), whole, terms)?;
     let new: serde_json::Map<String, Value> = overrides.iter().cloned().collect();
     record(data, by, Deed::Fork, &manifest.id, json!(origin), Value::Object(new))?;
+    Ok(manifest)
+}
+
+/// [`fork`] of a trainer that is not ours: the same program is started with a copy of the
+/// checkpoint, and is told the settings that are changed: those that its `overrides_whitelist`
+/// names.
+fn fork_external(
+    data: &DataDir,
+    launcher: &Launcher,
+    parent: &Manifest,
+    at: &str,
+    overrides: &[(String, Value)],
+    by: By<'_>,
+) -> Result<Manifest> {
+    let (_, status) = look(data, &parent.id)?;
+    if !offers_restore(&status) {
+        return Err(RunError::NoFork(parent.id.clone()));
+    }
+    let allowed = status.trainer.and_then(|trainer| trainer.overrides_whitelist);
+    let allowed = allowed.unwrap_or_default();
+    let dir = data.run(&parent.id);
+    let history = History::read(&dir)?;
+    let checkpoint = history.find(&dir, &parent.id, at)?;
+    if parent.limits.max_steps.is_some_and(|most| checkpoint.step >= most) {
+        let (run, name, step) = (parent.id.clone(), checkpoint.name, checkpoint.step);
+        return Err(RunError::NothingLeft { run, name, step });
+    }
+    // What the parent was told, then what was tuned until then, then what is changed now.
+    let mut settings = parent.config["overrides"].as_object().cloned().unwrap_or_default();
+    let tuned = history.tuned_until(checkpoint.step);
+    settings.extend(tuned.into_iter().map(|(path, value)| (path, json!(value))));
+    for (path, value) in overrides {
+        if !allowed.iter().any(|allowed| allowed == path) {
+            let hint = match allowed.as_slice() {
+                [] => "its trainer names none in `overrides_whitelist`".to_owned(),
+                _ => format!("its trainer's overrides_whitelist has {}", allowed.join(", ")),
+            };
+            return Err(ConfigError::NotForkable { key: path.clone(), hint }.into());
+        }
+        if let Some(number) = value.as_f64() {
+            check_foreign_tune(path, number)?;
+        }
+        settings.insert(path.clone(), value.clone());
+    }
+    let (_, manifest) = launcher.create_external_fork(data, parent, &checkpoint, settings)?;
+    let new: serde_json::Map<String, Value> = overrides.iter().cloned().collect();
+    record(data, by, Deed::Fork, &manifest.id, json!(manifest.parent), Value::Object(new))?;
     Ok(manifest)
 }
 
@@ -334,13 +466,14 @@ pub fn pin(
     by: By<'_>,
 ) -> Result<()> {
     let dir = data.run(id);
-    dir.manifest()?;
+    let find = match dir.manifest()?.kind {
+        RunKind::External => checkpoint::find_foreign,
+        _ => checkpoint::find,
+    };
     let name = match checkpoint {
-        Some(text) if is_pinned => Value::from(checkpoint::find(&dir, id, text)?),
+        Some(text) if is_pinned => Value::from(find(&dir, id, text)?),
         // One that is gone can be let go of all the same.
-        Some(text) => {
-            Value::from(checkpoint::find(&dir, id, text).unwrap_or_else(|_| text.to_owned()))
-        }
+        Some(text) => Value::from(find(&dir, id, text).unwrap_or_else(|_| text.to_owned())),
         None => Value::Null,
     };
     match is_pinned {

@@ -20,19 +20,23 @@ use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command as ControlCommand, ControlLine, DataDir, DoneReason, GpuSample, Limits, Manifest,
-    RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine,
+    Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, GpuSample,
+    Limits, Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::json;
 
+use crate::audit::{self, Deed, Entry};
 use crate::clock::unix_now;
 use crate::control::{Verifier, check_age};
+use crate::descendants::{self, Descendants};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
-use crate::foreign::{Ingest, Socket};
+use crate::foreign::checkpoints::History;
+use crate::foreign::{Ingest, OWN_SEQ, Refusal, Socket};
 use crate::gpu::Nvml;
 use crate::lab::held;
-use crate::leftover::end_leftovers;
+use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
 use crate::secret;
 
@@ -54,6 +58,17 @@ const TERM_GRACE: Duration = Duration::from_secs(3);
 
 /// Bytes that are hashed when the trainer has ended: a second's worth.
 const HASHED_AT_EXIT: u64 = 256 * 1024 * 1024;
+
+/// How long the exit is tried to be recorded when the disk refuses it, and how often.
+const EXIT_PATIENCE: Duration = Duration::from_millis(1_800);
+const EXIT_RETRY: Duration = Duration::from_millis(150);
+
+/// Refused control lines of an attempt that the event log and the audit name.
+const MAX_REFUSALS_TOLD: u64 = 1_000;
+
+/// How long a trainer may take to save the checkpoint that comes before a change of its settings:
+/// it obeys between two updates, and an update may be long.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long a journal that somebody else holds is tried for.
 const OPEN_PATIENCE: Duration = Duration::from_millis(500);
@@ -93,6 +108,9 @@ pub fn supervise(
         return Ok(());
     }
     end_leftovers(&dir, id, attempt);
+    // Whatever the trainer starts stays below this process, also what leaves its group.
+    descendants::adopt();
+    let stop_grace = manifest.limits.stop_grace_s.map_or(stop_grace, Duration::from_secs_f64);
     let log = Arc::new(Mutex::new(Log::open(&dir, MAX_LOG_BYTES)?));
     let is_foreign = manifest.kind == RunKind::External;
 
@@ -104,7 +122,7 @@ pub fn supervise(
             None => (None, None),
         };
     let mut command = match &socket {
-        Some(socket) => foreign_trainer(program, &dir, &manifest, attempt, socket.path()),
+        Some(socket) => foreign_trainer(program, &dir, &manifest, attempt, socket.path())?,
         None => native_trainer(program, data, id, attempt),
     };
     // The trainer dies with the thread that starts it, so this must be the one that stays.
@@ -120,7 +138,7 @@ pub fn supervise(
         Err(source) => {
             let program = command.get_program().to_string_lossy().into_owned();
             let error = RunError::Spawn { program, source };
-            journal.write(SupervisorEvent::Exited {
+            journal.write_patiently(&SupervisorEvent::Exited {
                 code: None,
                 signal: None,
                 forced: false,
@@ -142,7 +160,7 @@ pub fn supervise(
     if let (Some(ingest), Some(socket), Some(listener)) = (&ingest, &mut socket, listener) {
         // More room than usual, so that neither side waits for the other's turn.
         _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE_BYTES);
-        guard = Guard::start(program, pid);
+        guard = Guard::start(program, pid, data, id, attempt);
         readers.push(ingest.read_protocol(stdout));
         readers.push(ingest.read_log(stderr));
         socket.serve(listener, ingest.reader());
@@ -150,30 +168,39 @@ pub fn supervise(
         readers.push(copy_lines(stdout, Arc::clone(&log)));
         readers.push(copy_lines(stderr, Arc::clone(&log)));
     }
+    // The guard is no process of the trainer.
+    let own = [Some(pid), guard.as_ref().map(|guard| guard.child.id())];
+    let descendants = Descendants::new(own.into_iter().flatten().collect());
     let stdin = child.stdin.take().expect("it is piped");
     let delivery = Delivery::new(data, id, attempt, stdin)?;
     let mut watch = Watch {
+        data,
+        id,
         dir: &dir,
         journal: &mut journal,
         delivery,
-        force: Force::new(pid, stop_grace),
+        force: Force::new(pid, stop_grace, descendants),
         ingest: ingest.as_ref(),
         log: &log,
-        limits: manifest.limits,
+        manifest: &manifest,
+        attempt,
         started: Instant::now(),
         reason: None,
+        n_refused: 0,
+        told: Vec::new(),
     };
     let status = watch.until_exit(child)?;
-    let Watch { force, delivery, reason, .. } = watch;
-    let forced = force.finish();
-
+    let forced = watch.force.finish();
     if let Some(socket) = socket {
         readers.append(&mut socket.close());
     }
     drain(&readers);
+    watch.refuse_the_rest();
+    let Watch { force, delivery, reason, told, .. } = watch;
+    tell_what_is_left(&dir, attempt, &told);
     if is_foreign {
         // Whatever it left behind has nobody to speak to any more.
-        force.end_group();
+        force.end_all();
     }
     let mut lines = None;
     if let Some(ingest) = ingest {
@@ -195,18 +222,42 @@ pub fn supervise(
     // exit, and what is large is left to the lab, which would take a long silence for a loss.
     let subject = Subject::ended(&manifest, attempt, unix_now());
     _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
-    journal.write(SupervisorEvent::Exited {
+    let exited = journal.write_patiently(&SupervisorEvent::Exited {
         code: status.code(),
         signal: status.signal(),
         forced,
         log: last_lines,
         reason,
         lines,
-    })?;
+    });
     if let Some(guard) = guard {
         guard.dismiss();
     }
-    Ok(())
+    exited
+}
+
+/// Writes the warnings that a native trainer was given and ended before it could log them.
+fn tell_what_is_left(dir: &RunDir, attempt: u32, told: &[String]) {
+    let logged = |message: &String| {
+        let lines = jsonl::last_lines(&dir.events_path(), 4 * 1024 * 1024);
+        lines.is_ok_and(|(lines, _)| {
+            lines.iter().any(|line| {
+                serde_json::from_slice::<EventLine>(&line.bytes)
+                    .is_ok_and(|line| line.attempt == attempt && line.event.message() == *message)
+            })
+        })
+    };
+    let left: Vec<&String> = told.iter().filter(|message| !logged(message)).collect();
+    if left.is_empty() {
+        return;
+    }
+    // They are in the journal and in the audit in any case.
+    let Ok(mut events) = Appender::open_in_turn(dir.events_path()) else { return };
+    for message in left {
+        let event = Event::Warning { message: message.clone() };
+        _ = events.append(&EventLine { attempt, t: unix_now(), event });
+    }
+    _ = events.sync();
 }
 
 fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> Command {
@@ -234,18 +285,48 @@ fn foreign_trainer(
     manifest: &Manifest,
     attempt: u32,
     socket: &Path,
-) -> Command {
+) -> Result<Command> {
     let mut command = Command::new(program);
     command.arg("start-trainer").arg("--supervisor").arg(std::process::id().to_string()).arg("--");
     command.args(manifest.command.iter().flatten());
     if let Some(cwd) = &manifest.cwd {
         command.current_dir(cwd);
     }
+    // What its maker had, whoever starts it.
+    command.envs(&manifest.environment);
     scrub_secrets(&mut command);
     for (name, value) in trainer_environment(dir, manifest, attempt, socket) {
         command.env(name, value);
     }
-    command
+    for (name, value) in what_to_go_on_from(dir, manifest, attempt)? {
+        match value {
+            Some(value) => command.env(name, value),
+            // A run that is started by the trainer of another has nothing to do with that one's.
+            None => command.env_remove(name),
+        };
+    }
+    Ok(command)
+}
+
+/// What a foreign trainer that is started again, or for a fork, goes on from: a checkpoint, and
+/// the settings that are not those of its command.
+fn what_to_go_on_from(
+    dir: &RunDir,
+    manifest: &Manifest,
+    attempt: u32,
+) -> Result<[(&'static str, Option<OsString>); 2]> {
+    let history = History::read(dir)?;
+    let is_first = attempt == 1 && manifest.parent.is_none();
+    let checkpoint = history.resume_from(dir, manifest).filter(|_| !is_first);
+    let mut overrides = manifest.config["overrides"].as_object().cloned().unwrap_or_default();
+    // What was tuned was acknowledged, so it holds.
+    let tuned = history.tuned_until(u64::MAX).into_iter();
+    overrides.extend(tuned.map(|(path, value)| (path, value.into())));
+    let overrides = (!overrides.is_empty()).then(|| serde_json::Value::Object(overrides));
+    Ok([
+        ("CARTRIDGE_RESUME_FROM", checkpoint.map(|named| dir.path().join(named.path).into())),
+        ("CARTRIDGE_OVERRIDES", overrides.map(|overrides| overrides.to_string().into())),
+    ])
 }
 
 /// What a foreign trainer is told by its environment.
@@ -282,16 +363,23 @@ pub(crate) fn scrub_secrets(command: &mut Command) {
 
 /// What the supervisor does while the trainer lives.
 struct Watch<'a> {
+    data: &'a DataDir,
+    id: &'a RunId,
     dir: &'a RunDir,
     journal: &'a mut Journal,
     delivery: Delivery,
     force: Force,
     ingest: Option<&'a Ingest>,
     log: &'a Mutex<Log>,
-    limits: Limits,
+    manifest: &'a Manifest,
+    attempt: u32,
     started: Instant,
     /// Why the supervisor ends it, unless it was asked to.
     reason: Option<String>,
+    /// Control lines that were refused.
+    n_refused: u64,
+    /// Warnings that a native trainer was given for its event log.
+    told: Vec<String>,
 }
 
 impl Watch<'_> {
@@ -316,13 +404,25 @@ impl Watch<'_> {
             }
             held(self.log).flush();
             for (line, reason) in self.delivery.deliver(self.dir, self.ingest, Instant::now())? {
-                // As with the beats: a full disk must not end the training.
-                _ = self.journal.write(SupervisorEvent::ControlRefused { line, reason });
+                self.refuse(line, reason);
+            }
+            if let Some(ingest) = self.ingest {
+                for refusal in self.delivery.go_on_with_tunes(ingest, Instant::now()) {
+                    self.tell(format!(
+                        "Control line {} is not done: {}",
+                        refusal.seq, refusal.reason
+                    ));
+                    self.record_refusal("supervisor", &refusal);
+                }
+                for refusal in ingest.take_refusals() {
+                    self.record_refusal("trainer", &refusal);
+                }
             }
             self.keep_limits();
             self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
             if Instant::now() >= next_beat {
                 next_beat += HEARTBEAT;
+                self.force.descendants.reap();
                 if let Some(ingest) = self.ingest {
                     ingest.is_alive();
                 }
@@ -335,12 +435,65 @@ impl Watch<'_> {
         }
     }
 
+    /// Records that a line of `control.jsonl` was not delivered: in the journal, in the event log
+    /// and in the audit. As with the beats, a full disk must not end the training.
+    fn refuse(&mut self, line: u64, reason: String) {
+        self.n_refused += 1;
+        // Whoever can write the file can fill it; the journal names every one of them.
+        if self.n_refused <= MAX_REFUSALS_TOLD {
+            self.tell(format!("Control line {line} was refused: {reason}"));
+            let entry = Entry {
+                new: json!({ "control_line": line, "reason": reason }),
+                ..Entry::new("supervisor", Deed::Refuse, self.id)
+            };
+            _ = audit::record(self.data, entry, unix_now());
+        }
+        _ = self.journal.write(SupervisorEvent::ControlRefused { line, reason });
+    }
+
+    /// Records that what a control line asks will not be done.
+    fn record_refusal(&self, who: &str, refusal: &Refusal) {
+        let Refusal { seq, command, reason } = refusal;
+        let entry = Entry {
+            old: json!({ "control": seq, "command": command }),
+            new: json!({ "reason": reason }),
+            ..Entry::new(who, Deed::Refuse, self.id)
+        };
+        _ = audit::record(self.data, entry, unix_now());
+    }
+
+    /// Puts a warning into the event log, by way of whoever writes it.
+    fn tell(&mut self, message: String) {
+        if let Some(ingest) = self.ingest {
+            return ingest.warn(message);
+        }
+        let line = json!({ "warning": message }).to_string() + "\n";
+        _ = self.delivery.stdin.send(line.into_bytes());
+        self.told.push(message);
+    }
+
+    /// What was asked of a trainer that has ended and was not answered is not done.
+    fn refuse_the_rest(&mut self) {
+        let Some(ingest) = self.ingest else { return };
+        for refusal in ingest.take_refusals() {
+            self.record_refusal("trainer", &refusal);
+        }
+        let waiting = std::mem::take(&mut self.delivery.waiting).into_iter().map(|waiting| {
+            let reason = "the trainer ended before it had saved a checkpoint".to_owned();
+            Refusal { seq: waiting.control.seq, command: waiting.control.command, reason }
+        });
+        for refusal in waiting.chain(ingest.take_unanswered()).collect::<Vec<_>>() {
+            self.tell(format!("Control line {} is not done: {}", refusal.seq, refusal.reason));
+            self.record_refusal("supervisor", &refusal);
+        }
+    }
+
     /// Asks a trainer to stop that has had its time or its steps.
     fn keep_limits(&mut self) {
         if self.reason.is_some() {
             return;
         }
-        let Limits { max_seconds, max_steps } = self.limits;
+        let Limits { max_seconds, max_steps, .. } = self.manifest.limits;
         let step = self.ingest.map_or(0, Ingest::step);
         let reason = match (max_seconds, max_steps) {
             (Some(most), _) if self.started.elapsed().as_secs_f64() >= most => {
@@ -351,18 +504,34 @@ impl Watch<'_> {
             }
             _ => return,
         };
-        if let Some(ingest) = self.ingest {
+        let line = if let Some(ingest) = self.ingest {
             ingest.warn(reason.clone());
-        }
-        self.delivery.stop_by_limit();
+            control_for_trainer(0, &"stop".into(), "limit")
+        } else {
+            // As the lab would ask, without a number: our own worker says what `by` says.
+            let stop = ControlLine {
+                seq: 0,
+                run: self.manifest.id.clone(),
+                attempt: self.attempt,
+                t: unix_now(),
+                by: reason.clone(),
+                command: ControlCommand::Stop,
+                expires_s: None,
+                previous: String::new(),
+                signature: String::new(),
+            };
+            serde_json::to_string(&stop).expect("a record is plain data") + "\n"
+        };
+        self.delivery.stop_by_limit(line.into_bytes());
         self.reason = Some(reason);
     }
 }
 
 /// Ends a trainer that was asked to stop and does not, or that is to end at once: SIGTERM to its
-/// group, then SIGKILL.
+/// group and to whatever of it has left the group, then SIGKILL.
 struct Force {
     group: Option<Pid>,
+    descendants: Descendants,
     stop_grace: Duration,
     /// When SIGTERM was sent.
     termed_at: Option<Instant>,
@@ -370,33 +539,38 @@ struct Force {
 }
 
 impl Force {
-    fn new(pid: u32, stop_grace: Duration) -> Self {
+    fn new(pid: u32, stop_grace: Duration, descendants: Descendants) -> Self {
         // The trainer leads a group of its own, with the same number.
         let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        Self { group, stop_grace, termed_at: None, is_killed: false }
+        Self { group, descendants, stop_grace, termed_at: None, is_killed: false }
     }
 
-    /// Ends whatever is left of the group.
-    fn end_group(&self) {
+    fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            _ = kill_process_group(group, Signal::KILL);
+            // It may have ended in this very moment.
+            _ = kill_process_group(group, signal);
+            self.descendants.signal_outside(group, signal);
         }
     }
 
+    /// Ends whatever is left of the trainer.
+    fn end_all(&self) {
+        self.signal(Signal::KILL);
+        self.descendants.end();
+    }
+
     fn apply(&mut self, stopped_at: Option<Instant>, terminated_at: Option<Instant>) {
-        let Some(group) = self.group else { return };
         let due = [terminated_at, stopped_at.map(|asked| asked + self.stop_grace)];
         let Some(due) = due.into_iter().flatten().min() else { return };
         let now = Instant::now();
         match self.termed_at {
             None if now >= due => {
                 self.termed_at = Some(now);
-                // It may have ended in this very moment.
-                _ = kill_process_group(group, Signal::TERM);
+                self.signal(Signal::TERM);
             }
             Some(termed_at) if !self.is_killed && now >= termed_at + TERM_GRACE => {
                 self.is_killed = true;
-                _ = kill_process_group(group, Signal::KILL);
+                self.signal(Signal::KILL);
             }
             _ => {}
         }
@@ -404,8 +578,8 @@ impl Force {
 
     /// Ends what a trainer that had to be forced leaves behind; says whether it had to be.
     fn finish(&self) -> bool {
-        if let (Some(_), Some(group)) = (self.termed_at, self.group) {
-            _ = kill_process_group(group, Signal::KILL);
+        if self.termed_at.is_some() {
+            self.end_all();
         }
         self.termed_at.is_some()
     }
@@ -436,6 +610,8 @@ impl Journal {
         let attempts = jsonl::read_lines(&path, 0, None)?
             .iter()
             .filter_map(|line| serde_json::from_slice::<SupervisorLine>(&line.bytes).ok())
+            // One that waits has not begun.
+            .filter(|line| line.event != SupervisorEvent::Queued)
             .map(|line| line.attempt)
             .max();
         Ok(Self { appender, attempt: attempts.unwrap_or(0) + 1 })
@@ -444,6 +620,23 @@ impl Journal {
     fn write(&mut self, event: SupervisorEvent) -> Result<()> {
         self.appender.append(&SupervisorLine { attempt: self.attempt, t: unix_now(), event })?;
         Ok(self.appender.sync()?)
+    }
+
+    /// Writes what must not be lost, and waits a while for a disk that is full. If that does not
+    /// help, the lab sees that nobody holds the journal any more, and calls the run lost.
+    fn write_patiently(&mut self, event: &SupervisorEvent) -> Result<()> {
+        let deadline = Instant::now() + EXIT_PATIENCE;
+        let line = SupervisorLine { attempt: self.attempt, t: unix_now(), event: event.clone() };
+        let mut is_appended = false;
+        loop {
+            // What is in the file and not yet durable is not written a second time.
+            let appended = if is_appended { Ok(()) } else { self.appender.append(&line) };
+            is_appended = appended.is_ok();
+            match appended.and_then(|()| self.appender.sync()) {
+                Err(_) if Instant::now() < deadline => thread::sleep(EXIT_RETRY),
+                written => return Ok(written?),
+            }
+        }
     }
 }
 
@@ -541,7 +734,7 @@ impl Log {
 
     /// Begins a new file and keeps one older.
     fn turn(&mut self) {
-        let older = self.path.with_extension("1.txt");
+        let older = self.path.with_file_name("log.1.txt");
         let turned = std::fs::rename(&self.path, &older).and_then(|()| append_to(&self.path));
         let Ok(file) = turned else { return };
         self.file = file;
@@ -583,11 +776,17 @@ struct Guard {
 }
 
 impl Guard {
-    fn start(program: &Path, group: u32) -> Option<Self> {
+    fn start(program: &Path, group: u32, data: &DataDir, id: &RunId, attempt: u32) -> Option<Self> {
         let child = Command::new(program)
             .arg("guard")
             .arg("--group")
             .arg(group.to_string())
+            .arg("--data")
+            .arg(data.path())
+            .arg("--run")
+            .arg(id.as_str())
+            .arg("--attempt")
+            .arg(attempt.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -605,8 +804,9 @@ impl Guard {
     }
 }
 
-/// Waits until the supervisor says that all is done, or is gone; then ends the group.
-pub fn guard(group: i32) {
+/// Waits until the supervisor says that all is done, or is gone; then ends the group, and what of
+/// the attempt has left it.
+pub fn guard(group: i32, dir: &RunDir, id: &RunId, attempt: u32) {
     let mut word = String::new();
     let said = std::io::stdin().lock().read_line(&mut word);
     if said.is_ok() && word == "done\n" {
@@ -615,6 +815,7 @@ pub fn guard(group: i32) {
     if let Some(group) = Pid::from_raw(group) {
         _ = kill_process_group(group, Signal::KILL);
     }
+    kill_leftovers(dir, id, attempt + 1);
 }
 
 /// Becomes the trainer: dies with the supervisor, stands back for other programs, and runs
@@ -643,6 +844,12 @@ fn drain(readers: &[JoinHandle<()>]) {
     }
 }
 
+/// A change of a setting that waits for the checkpoint before it.
+struct WaitingTune {
+    control: ControlLine,
+    since: Instant,
+}
+
 /// Hands verified control lines to the trainer.
 struct Delivery {
     verifier: Verifier,
@@ -656,6 +863,8 @@ struct Delivery {
     last_look: Instant,
     /// Takes what is written to the trainer, which may be slow to read.
     stdin: Sender<Vec<u8>>,
+    /// Settings to be changed once a checkpoint is saved, in order.
+    waiting: Vec<WaitingTune>,
     /// When a stop was handed over.
     stopped_at: Option<Instant>,
     /// When it was asked to end at once.
@@ -673,6 +882,7 @@ impl Delivery {
             history_end: std::fs::metadata(&path).map_or(0, |file| file.len()),
             last_look: Instant::now(),
             stdin: write_lines(stdin),
+            waiting: Vec::new(),
             stopped_at: None,
             terminated_at: None,
         })
@@ -704,21 +914,15 @@ impl Delivery {
                 .and_then(|control| check_age(&control, age).map(|()| control));
             match verdict {
                 Ok(control) => {
-                    let bytes = if let Some(ingest) = ingest {
-                        let command = serde_json::to_value(&control.command);
-                        let command = command.expect("a command is plain data");
-                        let by = control.by.clone();
-                        ingest.delivered(control.seq, control.command.clone(), by);
-                        control_for_trainer(control.seq, &command, &control.by).into_bytes()
-                    } else {
-                        [&line.bytes[..], b"\n"].concat()
-                    };
-                    // A trainer that has just ended reads no more; its exit comes next.
-                    _ = self.stdin.send(bytes);
                     match control.command {
                         ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
                         ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
                         _ => {}
+                    }
+                    match ingest {
+                        Some(ingest) => self.hand_over(ingest, control, now),
+                        // A trainer that has just ended reads no more; its exit comes next.
+                        None => _ = self.stdin.send([&line.bytes[..], b"\n"].concat()),
                     }
                 }
                 Err(reason) => refused.push((self.n_lines, reason)),
@@ -727,9 +931,50 @@ impl Delivery {
         Ok(refused)
     }
 
-    /// Asks the trainer to stop because of a limit, as a control line without a number would.
-    fn stop_by_limit(&mut self) {
-        _ = self.stdin.send(control_for_trainer(0, &"stop".into(), "limit").into_bytes());
+    /// Hands a control line to a foreign trainer. Before a change of its settings it is asked for a
+    /// checkpoint, if it offers that, as a native trainer saves one by itself.
+    fn hand_over(&mut self, ingest: &Ingest, control: ControlLine, now: Instant) {
+        let is_tune = matches!(control.command, ControlCommand::Tune { .. });
+        if is_tune && ingest.offers("checkpoint") {
+            self.send(ingest, OWN_SEQ + control.seq, ControlCommand::Checkpoint, &control.by);
+            self.waiting.push(WaitingTune { control, since: now });
+        } else {
+            self.send(ingest, control.seq, control.command, &control.by);
+        }
+    }
+
+    fn send(&mut self, ingest: &Ingest, seq: u64, command: ControlCommand, by: &str) {
+        let value = serde_json::to_value(&command).expect("a command is plain data");
+        ingest.delivered(seq, command, by.to_owned());
+        _ = self.stdin.send(control_for_trainer(seq, &value, by).into_bytes());
+    }
+
+    /// Changes settings whose checkpoint is saved, and returns those that will not be changed.
+    fn go_on_with_tunes(&mut self, ingest: &Ingest, now: Instant) -> Vec<Refusal> {
+        let mut refused = Vec::new();
+        for WaitingTune { control, since } in std::mem::take(&mut self.waiting) {
+            let reason = match ingest.answer(OWN_SEQ + control.seq) {
+                Some(Ok(())) => {
+                    self.send(ingest, control.seq, control.command, &control.by);
+                    continue;
+                }
+                Some(Err(why)) => format!("the checkpoint before it was refused: {why}"),
+                None if now.saturating_duration_since(since) > CHECKPOINT_PATIENCE => {
+                    format!("no checkpoint was saved within {CHECKPOINT_PATIENCE:?}")
+                }
+                None => {
+                    self.waiting.push(WaitingTune { control, since });
+                    continue;
+                }
+            };
+            refused.push(Refusal { seq: control.seq, command: control.command, reason });
+        }
+        refused
+    }
+
+    /// Asks the trainer to stop because of a limit, by a control line without a number.
+    fn stop_by_limit(&mut self, line: Vec<u8>) {
+        _ = self.stdin.send(line);
         _ = self.stopped_at.get_or_insert_with(Instant::now);
     }
 }

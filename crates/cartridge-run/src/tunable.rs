@@ -5,6 +5,7 @@
 
 use cartridge_games::nearest::nearest;
 use cartridge_learn::report::Knob;
+use serde_json::Value;
 
 use crate::config::{Algorithm, ConfigError, RunConfig, canonical};
 
@@ -107,6 +108,15 @@ impl RunConfig {
         tunable.check(value)?;
         Ok(tunable)
     }
+}
+
+/// The value of a setting in what a foreign trainer says that it was started with: by its whole
+/// path, as one key or step by step, or by its last word.
+pub(crate) fn said_in(args: &Value, path: &str) -> Option<f64> {
+    let nested = format!("/{}", path.replace('.', "/"));
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let found = args.get(path).or_else(|| args.pointer(&nested)).or_else(|| args.get(last));
+    found?.as_f64()
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ use cartridge_store::{
     EventLine, MetricLine, RunDir, RunId, StoreError,
 };
 
+use serde::Deserialize;
+
 use crate::audit::Marks;
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
@@ -130,7 +132,7 @@ struct Worker {
     dir: RunDir,
     config: RunConfig,
     journal: Journal,
-    control: Receiver<ControlLine>,
+    control: Receiver<Heard>,
     learner: Learner,
     schedule: Schedule,
     /// The best mean of an evaluation, and its step.
@@ -335,7 +337,11 @@ impl Worker {
                 self.control.try_recv()
             };
             let ControlLine { seq, command, by, .. } = match next {
-                Ok(line) => line,
+                Ok(Heard::Control(line)) => *line,
+                Ok(Heard::Warning { warning }) => {
+                    self.journal.event(Event::Warning { message: warning })?;
+                    continue;
+                }
                 Err(TryRecvError::Empty) => return Ok(None),
                 Err(TryRecvError::Disconnected) => return Ok(Some(DoneReason::Orphaned)),
             };
@@ -350,12 +356,17 @@ impl Worker {
                     self.journal.event(Event::Resumed { step })?;
                 }
                 Command::Checkpoint => _ = self.save()?,
-                Command::Tune { path, value } => self.tune(path, *value, by)?,
+                Command::Tune { path, value } => self.tune(path, *value, by.clone())?,
                 Command::Stop | Command::Pause | Command::Resume => {}
                 // The supervisor ends this process; who watches is no matter of the log.
                 Command::Terminate | Command::Watch { .. } => continue,
             }
             let is_stop = command == Command::Stop;
+            if seq == 0 {
+                // The supervisor's own: a limit is reached, and `by` says which.
+                self.journal.event(Event::Warning { message: by })?;
+                return Ok(Some(DoneReason::Stopped));
+            }
             self.journal.event(Event::ControlAck { control: seq, command, step })?;
             if is_stop {
                 return Ok(Some(DoneReason::Stopped));
@@ -376,7 +387,7 @@ impl Worker {
         let step = self.learner.step();
         let old = self.apply(tunable, value);
         let path = tunable.path().to_owned();
-        self.journal.event(Event::TuneApplied { path, old, new: value, by, step })
+        self.journal.event(Event::TuneApplied { path, old: Some(old), new: value, by, step })
     }
 
     fn apply(&mut self, tunable: Tunable, value: f64) -> f64 {
@@ -416,7 +427,7 @@ impl Worker {
         }
         self.journal.last_checkpoint = Some((step, name.clone()));
         let weights_sha256 = policy.sha256();
-        let saved = Event::CheckpointSaved { step, name: name.clone(), weights_sha256 };
+        let saved = Event::CheckpointSaved { step, name: name.clone(), path: None, weights_sha256 };
         self.journal.event(saved)?;
         Ok(name)
     }
@@ -428,8 +439,18 @@ fn print(line: &str) {
     _ = writeln!(io::stdout(), "{line}");
 }
 
+/// What comes from the supervisor.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Heard {
+    /// A control line, verified.
+    Control(Box<ControlLine>),
+    /// Something for the event log, which this process alone writes.
+    Warning { warning: String },
+}
+
 /// Reads control lines in the background; the channel closes with standard input.
-fn listen() -> Receiver<ControlLine> {
+fn listen() -> Receiver<Heard> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
@@ -593,10 +614,13 @@ impl Journal {
             .collect();
         let episodes = Episodes {
             episode: episodes.iter().map(|end| end.episode).collect(),
-            reward: episodes.iter().map(|end| end.reward).collect(),
+            reward: episodes
+                .iter()
+                .map(|end| Some(end.reward).filter(|reward| reward.is_finite()))
+                .collect(),
             length: episodes.iter().map(|end| end.length).collect(),
             timestep: episodes.iter().map(|end| end.step).collect(),
-            seed: episodes.iter().map(|end| end.seed).collect(),
+            seed: episodes.iter().map(|end| Some(end.seed)).collect(),
             terminated: episodes.iter().map(|end| end.terminated).collect(),
         };
         let line = MetricLine {

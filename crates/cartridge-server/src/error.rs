@@ -7,7 +7,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use cartridge_run::config::ConfigError;
-use cartridge_run::store::StoreError;
+use cartridge_run::lab::DiskProblem;
+use cartridge_run::store::{DiskTrouble, StoreError};
 use cartridge_run::{RunError, secret};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -66,6 +67,9 @@ pub enum ApiError {
     /// The address exists, and the method does not.
     #[error("this address does not take this method")]
     MethodNotAllowed,
+    /// The disk takes no more.
+    #[error("{}", disk_words(.0))]
+    Disk(DiskProblem),
     /// Our fault.
     #[error("{0}")]
     Internal(String),
@@ -102,6 +106,23 @@ pub struct FieldProblem {
     pub detail: String,
 }
 
+fn disk_words(problem: &DiskProblem) -> String {
+    let DiskProblem { trouble, path, free_bytes } = problem;
+    let (what, hint) = match trouble {
+        DiskTrouble::Full => {
+            ("the disk is full", "free some room, for example with `cartridge gc`")
+        }
+        DiskTrouble::OverQuota => {
+            ("the quota of the disk is used up", "free some room, or raise it")
+        }
+        DiskTrouble::ReadOnly => ("the disk is read-only", "mount it for writing"),
+    };
+    format!(
+        "{what}: {} cannot be written, {free_bytes} bytes are free; {hint} and try again",
+        path.display()
+    )
+}
+
 impl ApiError {
     /// The status and the code of each failure, in one place.
     fn status(&self) -> (StatusCode, &'static str) {
@@ -136,6 +157,7 @@ impl ApiError {
                 RunError::NoSuchEpisode { .. } => (StatusCode::NOT_FOUND, "no_such_episode"),
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
+                RunError::DamagedEpisode { .. } => (StatusCode::CONFLICT, "damaged_episode"),
                 RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
@@ -159,6 +181,13 @@ impl ApiError {
             Self::NoSuchEpisode(_) => (StatusCode::NOT_FOUND, "no_such_episode"),
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::Disk(problem) => {
+                let code = match problem.trouble {
+                    DiskTrouble::Full | DiskTrouble::OverQuota => "disk_full",
+                    DiskTrouble::ReadOnly => "disk_read_only",
+                };
+                (StatusCode::INSUFFICIENT_STORAGE, code)
+            }
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
@@ -188,6 +217,9 @@ impl IntoResponse for ApiError {
             tracing::error!(%request_id, error = %self, "a request failed");
             "the lab could not do this; its log says why".to_owned()
         } else {
+            if status.is_server_error() {
+                tracing::error!(%request_id, error = %self, "a request failed");
+            }
             self.to_string()
         };
         let problem = Problem {

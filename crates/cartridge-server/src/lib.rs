@@ -43,7 +43,7 @@ use crate::api::stream::{EventMessage, FeedMessage, RunMessage};
 use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::feed::Feed;
-use crate::live_frames::{FrameCommand, LiveFrame, LiveFrames};
+use crate::live_frames::{FrameCommand, FrameNotice, LiveFrame, LiveFrames};
 use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
 use crate::patience::PatientListener;
 
@@ -74,8 +74,13 @@ impl AppState {
         question: impl FnOnce(&Lab) -> cartridge_run::Result<T> + Send + 'static,
     ) -> Result<T, ApiError> {
         let lab = Arc::clone(&self.lab);
-        let answer = tokio::task::spawn_blocking(move || question(&lab)).await;
-        Ok(answer.map_err(|error| ApiError::Internal(error.to_string()))??)
+        let answer = tokio::task::spawn_blocking(move || {
+            question(&lab).map_err(|error| match lab.disk_problem(&error) {
+                Some(problem) => ApiError::Disk(problem),
+                None => ApiError::Run(error),
+            })
+        });
+        answer.await.map_err(|error| ApiError::Internal(error.to_string()))?
     }
 }
 
@@ -138,6 +143,7 @@ fn routes() -> OpenApiRouter<AppState> {
         EventMessage,
         FrameCommand,
         LiveFrame,
+        FrameNotice,
         PlayCommand,
         PlayFrame
     ))

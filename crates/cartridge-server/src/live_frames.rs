@@ -12,8 +12,8 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use cartridge_games::scene::Scene;
 use cartridge_run::live::{ForeignFrames, Image, Moment, PixelFormat, Show, Source};
-use cartridge_run::steer::By;
-use cartridge_run::store::{Command, RunId, RunKind};
+use cartridge_run::steer::{self, By};
+use cartridge_run::store::{Command, RunId, RunKind, RunState, RunStatus};
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OnceCell, watch};
@@ -95,6 +95,14 @@ pub struct LiveFrame {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub image: Option<String>,
+}
+
+/// Why there is no picture of a foreign trainer, in the place of one.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FrameNotice {
+    /// In a sentence.
+    #[schema(example = "no frames: the trainer sends none")]
+    pub notice: String,
 }
 
 /// Where a picture comes from.
@@ -195,6 +203,8 @@ pub struct LiveFrames {
 #[derive(Debug)]
 struct Stage {
     newest: watch::Sender<Option<Arc<Picture>>>,
+    /// Why there is no picture of the trainer itself.
+    notice: watch::Sender<Option<&'static str>>,
     /// The viewers with their rates.
     viewers: watch::Sender<HashMap<u64, u32>>,
     /// Why there is nothing to see.
@@ -232,6 +242,7 @@ impl LiveFrames {
         let stage = stages.entry(id.clone()).or_insert_with(|| {
             let stage = Arc::new(Stage {
                 newest: watch::Sender::new(None),
+                notice: watch::Sender::new(None),
                 viewers: watch::Sender::default(),
                 failed: watch::Sender::new(false),
             });
@@ -335,11 +346,14 @@ async fn play(mut show: Show, stage: &Stage) -> Result<Show, ApiError> {
 }
 
 /// Passes on the pictures that a foreign trainer sends, and asks it for as many as the quickest
-/// viewer wants. Until the first one there is random play, if the environment is one of ours.
+/// viewer wants. Until the first one there is random play, if the environment is one of ours, and a
+/// notice that says why there is no more.
 async fn show_foreign(state: &AppState, id: &RunId, stage: &Stage) -> Result<(), ApiError> {
     let mut preview = open(state, id).await.ok();
     let mut frames = ForeignFrames::new(&state.lab.data().run(id));
     let mut asked = None;
+    let mut looked_at: Option<Instant> = None;
+    let mut has_come = false;
     loop {
         let fps = stage.viewers.borrow().values().copied().max().unwrap_or(0);
         if asked.replace(fps) != Some(fps) {
@@ -353,6 +367,8 @@ async fn show_foreign(state: &AppState, id: &RunId, stage: &Stage) -> Result<(),
         (frames, moment) = looked.await.map_err(|error| ApiError::Internal(error.to_string()))?;
         if let Some(moment) = moment {
             preview = None;
+            has_come = true;
+            stage.notice.send_replace(None);
             stage.newest.send_replace(Some(Arc::new(Picture::new(moment))));
         } else if let Some(show) = &mut preview {
             if !show.advance() {
@@ -361,7 +377,25 @@ async fn show_foreign(state: &AppState, id: &RunId, stage: &Stage) -> Result<(),
                 stage.newest.send_replace(Some(Arc::new(Picture::new(show.moment()))));
             }
         }
+        if !has_come && looked_at.is_none_or(|last| last.elapsed() >= LOOK) {
+            looked_at = Some(Instant::now());
+            let wanted = id.clone();
+            let status = state.ask(move |lab| Ok(lab.run(&wanted)?.run.status)).await?;
+            let word = why_no_frames(&status);
+            stage.notice.send_if_modified(|said| said.replace(word) != Some(word));
+        }
         sleep(Duration::from_secs(1) / fps.clamp(4, MAX_FPS)).await;
+    }
+}
+
+/// Why a foreign trainer has sent no picture yet.
+fn why_no_frames(status: &RunStatus) -> &'static str {
+    let said = status.trainer.as_ref().is_some_and(|trainer| trainer.capabilities.is_some());
+    match status.state() {
+        RunState::Queued | RunState::Starting => "no frames yet: the trainer has not started",
+        state if !state.is_active() => "no frames: the trainer sent none, and has ended",
+        _ if said && !steer::says(status, "frames") => "no frames: the trainer sends none",
+        _ => "no frames yet: the trainer has sent none",
     }
 }
 
@@ -426,10 +460,12 @@ async fn attend(
     mut fps: u32,
 ) -> End {
     let mut newest = seat.stage.newest.subscribe();
+    let mut notice = seat.stage.notice.subscribe();
     let mut failed = seat.stage.failed.subscribe();
     let mut closing = state.feed.closing();
     // What others have seen last is there at once.
     newest.mark_changed();
+    notice.mark_changed();
     let (mut n_frames, mut n_pings, mut n_pongs) = (0_u64, 0_u64, 0_u64);
     let mut due = Instant::now();
     let mut last_sign = Instant::now();
@@ -457,6 +493,16 @@ async fn attend(
                     if !matches!(timeout(PATIENCE, socket.send(ping)).await, Ok(Ok(()))) {
                         return End::Left;
                     }
+                }
+            }
+            Ok(()) = notice.changed() => {
+                let word = *notice.borrow_and_update();
+                let Some(word) = word else { continue };
+                let words = FrameNotice { notice: word.to_owned() };
+                let text = serde_json::to_string(&words).expect("a notice is plain data");
+                let sent = timeout(PATIENCE, socket.send(Message::Text(text.into()))).await;
+                if !matches!(sent, Ok(Ok(()))) {
+                    return End::Left;
                 }
             }
             said = socket.recv() => match said {

@@ -2,10 +2,10 @@ use std::path::PathBuf;
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use cartridge_run::launch::Launcher;
 use cartridge_run::queue::Limits;
-use cartridge_run::store::DataDir;
+use cartridge_run::store::{DataDir, StoreError};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -353,6 +353,31 @@ async fn a_body_must_be_json_and_say_so() {
         post("application/json", " ".repeat(MAX_BODY_BYTES + 1)).await,
         (413, "too_large", &[]),
     );
+}
+
+#[tokio::test]
+async fn a_disk_that_takes_no_more_is_named() {
+    let lab = TestLab::new();
+    for (errno, code, what) in [
+        (28, "disk_full", "the disk is full"),
+        (122, "disk_full", "the quota of the disk is used up"),
+        (30, "disk_read_only", "the disk is read-only"),
+    ] {
+        let path = lab.state.lab.data().path().join("audit.jsonl");
+        let source = std::io::Error::from_raw_os_error(errno);
+        let error = StoreError::Io { path: path.clone(), source };
+        let answer = lab.state.ask::<()>(move |_| Err(error.into())).await;
+        let (status, problem) = read(answer.unwrap_err().into_response()).await;
+        assert_eq!((status.as_u16(), &problem["code"]), (507, &json!(code)));
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.starts_with(what) && detail.contains("bytes are free"), "{detail}");
+        assert!(detail.contains(&path.display().to_string()), "{detail}");
+    }
+    let source = std::io::Error::from_raw_os_error(5);
+    let error = StoreError::Io { path: PathBuf::from("/x"), source };
+    let answer = lab.state.ask::<()>(move |_| Err(error.into())).await;
+    let (status, problem) = read(answer.unwrap_err().into_response()).await;
+    assert_eq!((status.as_u16(), &problem["code"]), (500, &json!("internal")));
 }
 
 #[tokio::test]

@@ -196,6 +196,9 @@ pub struct Artifact {
     pub size_bytes: u64,
     /// Hash of the file, or of the names and hashes of a folder's files; nothing while it grows.
     pub sha256: Option<String>,
+    /// Environment steps of a checkpoint, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
     /// When it was first seen or made.
     pub created_at: f64,
     /// When it was last written.
@@ -292,6 +295,7 @@ impl ArtifactList {
             artifact.created_at = known.created_at;
             artifact.milestone |= known.milestone;
             artifact.pinned |= known.pinned;
+            artifact.step = artifact.step.or(known.step);
             *known = artifact;
             return;
         }

@@ -82,6 +82,14 @@ pub enum EpisodeBody {
     Steps(Vec<StepRecord>),
 }
 
+/// Compares two returns, the best last or first; those that are not finite come behind all others
+/// either way, because they are neither the best nor the worst.
+pub fn compare_returns(a: f64, b: f64, order: Order) -> std::cmp::Ordering {
+    let by = a.total_cmp(&b);
+    let by = if order == Order::Descending { by.reverse() } else { by };
+    b.is_finite().cmp(&a.is_finite()).then(by)
+}
+
 /// What a foreign trainer said of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {

@@ -84,6 +84,17 @@ pub enum StoreError {
     IndexContent(String),
 }
 
+/// Why a disk cannot take data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskTrouble {
+    /// There is no room.
+    Full,
+    /// There is no room for this user.
+    OverQuota,
+    /// It takes nothing from anybody.
+    ReadOnly,
+}
+
 /// The crate's result.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -123,6 +134,36 @@ impl StoreError {
                     | SystemIoFailure
             )
         )
+    }
+
+    /// Why the disk cannot take data, where that is what went wrong.
+    pub fn disk_trouble(&self) -> Option<DiskTrouble> {
+        use rustix::io::Errno;
+        let source = match self {
+            Self::Io { source, .. } | Self::Unwritable { source, .. } => source,
+            Self::Index(error) => {
+                return match error.sqlite_error_code() {
+                    Some(rusqlite::ErrorCode::DiskFull) => Some(DiskTrouble::Full),
+                    Some(rusqlite::ErrorCode::ReadOnly) => Some(DiskTrouble::ReadOnly),
+                    _ => None,
+                };
+            }
+            _ => return None,
+        };
+        match Errno::from_io_error(source)? {
+            Errno::NOSPC => Some(DiskTrouble::Full),
+            Errno::DQUOT => Some(DiskTrouble::OverQuota),
+            Errno::ROFS => Some(DiskTrouble::ReadOnly),
+            _ => None,
+        }
+    }
+
+    /// The file or folder that the system complained about.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. } | Self::Unwritable { path, .. } => Some(path),
+            _ => None,
+        }
     }
 
     /// Wraps what the system said about `path`.

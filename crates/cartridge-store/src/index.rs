@@ -29,7 +29,7 @@ use self::series::RunSeries;
 pub use self::series::{MetricValues, SeriesPoints};
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;

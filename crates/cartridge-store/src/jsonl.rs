@@ -6,7 +6,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -276,6 +276,29 @@ pub fn tail_text(path: &Path, n_lines: usize) -> Result<(Vec<String>, bool)> {
     }
     let truncated = start > 0 || lines.len() > n_lines;
     Ok((lines.split_off(lines.len().saturating_sub(n_lines)), truncated))
+}
+
+/// [`tail_text`] of a file that is turned over: what `newest` has too little of is in `older`. The
+/// two are read again when `newest` was turned over meanwhile, so that no line comes twice.
+pub fn tail_turned(newest: &Path, older: &Path, n_lines: usize) -> Result<(Vec<String>, bool)> {
+    // Nobody writes so fast that three turns happen in a row.
+    const TRIES: u32 = 3;
+    let number = || std::fs::metadata(newest).map_or(0, |metadata| metadata.ino());
+    let mut n_tries = 0;
+    loop {
+        let before = number();
+        let (mut lines, truncated) = tail_text(newest, n_lines)?;
+        if truncated || lines.len() >= n_lines {
+            let has_older = truncated || older.exists();
+            return Ok((lines, has_older));
+        }
+        let (mut all, truncated) = tail_text(older, n_lines - lines.len())?;
+        n_tries += 1;
+        if number() == before || n_tries == TRIES {
+            all.append(&mut lines);
+            return Ok((all, truncated));
+        }
+    }
 }
 
 #[cfg(test)]

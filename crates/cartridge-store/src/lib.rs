@@ -34,7 +34,7 @@ pub mod status;
 pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
 pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
-pub use crate::error::{Result, StoreError};
+pub use crate::error::{DiskTrouble, Result, StoreError};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{

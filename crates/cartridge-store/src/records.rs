@@ -50,9 +50,15 @@ pub struct Manifest {
     /// The folder in which a foreign trainer is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
+    /// Variables of the environment in which a foreign trainer is started, whoever starts it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// When its supervisor ends it.
     #[serde(default, skip_serializing_if = "Limits::is_none")]
     pub limits: Limits,
+    /// The experiment that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_id: Option<String>,
 }
 
 /// Where a fork began.
@@ -95,6 +101,10 @@ pub struct Limits {
     /// After so many environment steps of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
+    /// How many seconds it may take to save and end when it is asked to stop, where it should not
+    /// be as long as whoever starts it allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_grace_s: Option<f64>,
 }
 
 impl Limits {
@@ -174,8 +184,11 @@ pub enum Event {
     CheckpointSaved {
         /// Environment steps so far.
         step: u64,
-        /// Folder below `checkpoints/`.
+        /// Folder below `checkpoints/`; of a foreign trainer's elsewhere the whole path.
         name: String,
+        /// Where it is below the run's folder, unless that is below `checkpoints/`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
         /// Hash of the weights; empty where a foreign trainer gave none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         weights_sha256: String,
@@ -212,8 +225,9 @@ pub enum Event {
     TuneApplied {
         /// The full path of the setting.
         path: String,
-        /// Its value until now.
-        old: f64,
+        /// Its value until now; nothing where a foreign trainer never said.
+        #[serde(default)]
+        old: Option<f64>,
         /// Its value from the next update on.
         new: f64,
         /// Who asked.
@@ -353,9 +367,12 @@ pub struct TrainerConfig {
     /// The commands that it obeys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<String>>,
+    /// The settings that a fork of it may change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overrides_whitelist: Option<Vec<String>>,
     /// The checkpoint that it goes on from, when it was started again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restored: Option<RestoredFrom>,
+    pub restored: Option<Box<RestoredFrom>>,
     /// Everything else that it was started with.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub args: Value,
@@ -467,6 +484,7 @@ impl Event {
             Self::Paused { step } => format!("Paused at step {}", grouped(*step)),
             Self::Resumed { step } => format!("Resumed at step {}", grouped(*step)),
             Self::TuneApplied { path, old, new, by, step } => {
+                let old = old.map_or_else(|| "?".to_owned(), |old| old.to_string());
                 format!("{path}: {old} -> {new} by {by} at step {}", grouped(*step))
             }
             Self::Restored { checkpoint, .. } if checkpoint.is_empty() => {
@@ -641,14 +659,14 @@ pub struct MetricLine {
 pub struct Episodes {
     /// Number of the episode in the run, from 1.
     pub episode: Vec<u64>,
-    /// Sum of its rewards.
-    pub reward: Vec<f64>,
+    /// Sum of its rewards; nothing where it is not finite.
+    pub reward: Vec<Option<f64>>,
     /// Its steps.
     pub length: Vec<u32>,
     /// Environment steps of the run at its end.
     pub timestep: Vec<u64>,
-    /// The number given to `reset`.
-    pub seed: Vec<u64>,
+    /// The number given to `reset`; nothing where a foreign trainer did not say.
+    pub seed: Vec<Option<u64>>,
     /// Whether the task itself ended; otherwise the episode was cut short.
     pub terminated: Vec<bool>,
 }
@@ -710,6 +728,9 @@ pub struct SupervisorLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SupervisorEvent {
+    /// The attempt waits in the lab's queue. Written by whoever asked for it, while no supervisor
+    /// is there.
+    Queued,
     /// The trainer process is started.
     Started {
         /// Process id of the supervisor.

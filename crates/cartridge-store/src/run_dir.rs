@@ -197,6 +197,11 @@ impl RunDir {
         self.path.join("log.txt")
     }
 
+    /// `log.1.txt`: what came before `log.txt`, once that has become too long.
+    pub fn older_log_path(&self) -> PathBuf {
+        self.path.join("log.1.txt")
+    }
+
     /// `episodes/`: what was done in every episode.
     pub fn episodes_path(&self) -> PathBuf {
         self.path.join("episodes")

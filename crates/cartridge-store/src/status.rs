@@ -89,6 +89,8 @@ struct Exit {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Facts {
     attempt: u32,
+    /// Since when it waits in the queue.
+    waits_since: Option<f64>,
     /// Whether it has begun with what it is for.
     is_at_work: bool,
     evaluating: bool,
@@ -145,6 +147,9 @@ pub struct RunStatus {
     pub heartbeat_at: Option<f64>,
     /// Set by the lab when the supervisor fell silent, cleared when it speaks again.
     pub lost: bool,
+    /// Why it fell silent, where the lab can tell. A conclusion of the moment, so it is not kept.
+    #[serde(skip)]
+    pub lost_reason: Option<String>,
     /// Settings that were changed while it trained, and what they are now.
     pub tuned: BTreeMap<String, f64>,
     /// Lines that could not be read, or came from an older attempt.
@@ -168,6 +173,7 @@ impl RunStatus {
             (Some(Exit { code: Some(0), .. }), Some(DoneReason::Stopped)) => RunState::Terminated,
             (Some(Exit { forced: true, .. }), _) => RunState::Terminated,
             (Some(_), _) => RunState::Failed,
+            (None, _) if self.waits_since().is_some() => RunState::Queued,
             (None, _) if self.lost => RunState::Lost,
             (None, _) if self.is_asked_to_end() => RunState::Stopping,
             (None, _) if *paused => RunState::Paused,
@@ -180,6 +186,17 @@ impl RunStatus {
     /// The newest attempt that any file speaks of; 0 before the first.
     pub fn last_attempt(&self) -> u32 {
         self.attempt.max(self.facts.attempt)
+    }
+
+    /// Since when its newest attempt waits in the queue; nothing for the first, which waits from the
+    /// making of the run on.
+    pub fn waits_since(&self) -> Option<f64> {
+        self.facts.waits_since
+    }
+
+    /// The attempt that is started next while it is queued.
+    pub fn next_attempt(&self) -> u32 {
+        self.last_attempt().max(1)
     }
 
     fn is_asked_to_end(&self) -> bool {
@@ -225,10 +242,12 @@ impl RunStatus {
                 log: log.clone(),
             }),
             (RunState::Lost, _) => Some(Failure {
-                message: if self.is_alone {
-                    "the command that carried it out was ended before it was done".to_owned()
-                } else {
-                    "the supervisor of this run fell silent".to_owned()
+                message: match (&self.lost_reason, self.is_alone) {
+                    (Some(reason), _) => format!("the supervisor of this run is gone: {reason}"),
+                    (None, true) => {
+                        "the command that carried it out was ended before it was done".to_owned()
+                    }
+                    (None, false) => "the supervisor of this run fell silent".to_owned(),
                 },
                 exit_code: None,
                 signal: None,
@@ -331,11 +350,18 @@ impl RunStatus {
         self.heartbeat_at = Some(line.t);
         self.lost = false;
         match &line.event {
+            SupervisorEvent::Queued => {
+                if let Some(facts) = self.facts(line.attempt) {
+                    facts.waits_since = Some(line.t);
+                }
+            }
             SupervisorEvent::Started { supervisor_pid, trainer_pid } => {
                 self.is_alone = supervisor_pid == trainer_pid;
                 self.attempt = self.attempt.max(line.attempt);
                 self.started_at = Some(line.t);
-                self.facts(line.attempt);
+                if let Some(facts) = self.facts(line.attempt) {
+                    facts.waits_since = None;
+                }
             }
             SupervisorEvent::Heartbeat { cpu_percent, rss_bytes, gpu, lines } => {
                 self.cpu_percent = *cpu_percent;

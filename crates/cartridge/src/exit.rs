@@ -1,4 +1,5 @@
-//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 6 no lab.
+//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 6 no lab,
+//! 7 not everything was tried.
 
 use std::io::Write as _;
 use std::process::{ExitCode, Termination};
@@ -21,6 +22,8 @@ pub(crate) enum Exit {
     Conflict = 4,
     /// No lab is there to be asked.
     NoLab = 6,
+    /// Nothing is wrong, and not everything was tried.
+    Unfinished = 7,
 }
 
 impl Termination for Exit {

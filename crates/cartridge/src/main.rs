@@ -43,8 +43,9 @@ enum Command {
     Stop(cmd::control::Args),
     /// Stop the stepping of a run; its process stays
     Pause(cmd::control::Args),
-    /// Let a run go on: after a pause, or from its last checkpoint
-    Resume(cmd::control::Args),
+    Resume(cmd::control::ResumeArgs),
+    /// Start a run that waits in the queue at once
+    Start(cmd::control::Args),
     /// End a run's processes at once, without a checkpoint
     Terminate(cmd::control::Args),
     /// Ask a run to save a checkpoint and go on
@@ -94,6 +95,7 @@ fn main() -> Exit {
         Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
         Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
         Command::Resume(args) => cmd::control::resume(&args),
+        Command::Start(args) => cmd::control::start(&args),
         Command::Terminate(args) => cmd::control::run(&args, Ask::Terminate),
         Command::Checkpoint(args) => cmd::control::run(&args, Ask::Checkpoint),
         Command::Tune(args) => cmd::control::tune(&args),

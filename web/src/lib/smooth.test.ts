@@ -33,4 +33,5 @@ test('points at one place are left alone', () => {
 test('a moving mean starts when its window is full', () => {
   expect(movingMean([1, 2, 3, 4], 2)).toEqual([null, 1.5, 2.5, 3.5]);
   expect(movingMean([1], 2)).toEqual([null]);
+  expect(movingMean([1, null, 3, null, null], 2)).toEqual([null, 1, 3, 3, null]);
 });

@@ -31,12 +31,18 @@ export function smooth(
   });
 }
 
-/** Means of the last `width` values; null until there are that many. */
-export function movingMean(values: readonly number[], width: number): (number | null)[] {
+/** Means of what there is of the last `width` values; null until there were that many. */
+export function movingMean(values: readonly (number | null)[], width: number): (number | null)[] {
   let sum = 0;
+  let count = 0;
+  const add = (value: number | null | undefined, sign: 1 | -1) => {
+    if (typeof value !== 'number') return;
+    sum += sign * value;
+    count += sign;
+  };
   return values.map((value, index) => {
-    sum += value;
-    if (index >= width) sum -= values[index - width] ?? 0;
-    return index >= width - 1 ? sum / width : null;
+    add(value, 1);
+    add(values[index - width], -1);
+    return index >= width - 1 && count > 0 ? sum / count : null;
   });
 }

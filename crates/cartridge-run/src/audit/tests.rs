@@ -91,3 +91,43 @@ fn marks_are_what_was_done_last() {
     again.advance(&fixture.data).unwrap();
     assert_eq!(again, marks);
 }
+
+#[test]
+fn a_cut_end_is_noticed_and_stays_noticed() {
+    let fixture = Fixture::new();
+    for _ in 0..5 {
+        fixture.record(Deed::Pin);
+    }
+    let good = fixture.lines();
+    fixture.check_bad(&good[..4], 5, "1 line is missing at the end");
+    fixture.check_bad(&good[..2], 3, "3 lines are missing at the end");
+    // Whoever goes on from there cannot hide it.
+    fixture.record(Deed::Unpin);
+    let bad = verify(&fixture.data).unwrap().bad.remove(0);
+    assert_eq!((bad.line, bad.reason.as_str()), (3, "it has number 6 where 3 is due"));
+}
+
+#[test]
+fn a_head_that_is_behind_is_well_and_one_that_was_changed_is_not() {
+    let fixture = Fixture::new();
+    let head = Head::path(&fixture.data);
+    fixture.record(Deed::Pin);
+    fixture.record(Deed::Pin);
+    let behind = std::fs::read_to_string(&head).unwrap();
+    fixture.record(Deed::Pin);
+    // A crash came between the line and its head.
+    std::fs::write(&head, &behind).unwrap();
+    assert_eq!(verify(&fixture.data).unwrap(), Verdict { n_good: 3, bad: Vec::new() });
+    // Half a line was never acknowledged.
+    let text = std::fs::read_to_string(path(&fixture.data)).unwrap();
+    std::fs::write(path(&fixture.data), format!("{text}{{\"seq\":4,")).unwrap();
+    assert_eq!(verify(&fixture.data).unwrap().bad, []);
+    fixture.record(Deed::Pin);
+    assert_eq!(verify(&fixture.data).unwrap(), Verdict { n_good: 4, bad: Vec::new() });
+    // Data of an older version has none until its next line.
+    std::fs::remove_file(&head).unwrap();
+    assert_eq!(verify(&fixture.data).unwrap().bad, []);
+    std::fs::write(&head, behind.replace("\"count\":2", "\"count\":1")).unwrap();
+    let bad = verify(&fixture.data).unwrap().bad.remove(0);
+    assert_eq!((bad.file.as_str(), bad.reason.as_str()), ("audit.head", "its signature is wrong"));
+}

@@ -354,3 +354,73 @@ fn what_a_trainer_names_is_its_own_and_never_outside_its_folders() {
     assert!(list.artifacts.iter().all(|artifact| !artifact.shared));
     assert_eq!(list.wandb_url.as_deref(), Some("https://wandb.ai/x/y/runs/z"));
 }
+
+#[test]
+fn what_a_trainer_names_as_a_checkpoint_is_one_wherever_it_lies() {
+    let fixture = Fixture::new();
+    fixture
+        .write("checkpoints/epoch-1.pt", b"1")
+        .write("checkpoints/notes.md", b"n")
+        .write("models/deep/two.pt", b"2")
+        .write("models/deep/other.txt", b"o")
+        .write("models/readme", b"r")
+        .write("runs/a/events.out.tfevents.1", b"tb")
+        .write("runs/a/three.pt", b"3")
+        .write("four/weights", b"4")
+        .write("frame.json", b"{}")
+        .write("frame.new", b"{}")
+        .write("log.txt", b"hello");
+    // A look before the trainer has said a word.
+    fixture.look();
+    let mut events = Appender::open(fixture.dir.events_path()).unwrap();
+    let mut save = |step: u64, path: &str| {
+        let mut line = json!({ "attempt": 1, "t": 1.0, "type": "checkpoint_saved", "step": step });
+        match path.strip_prefix("checkpoints/") {
+            Some(name) => line["name"] = json!(name),
+            None => (line["name"], line["path"]) = (json!(path), json!(path)),
+        }
+        events.append(&line).unwrap();
+    };
+    save(10, "checkpoints/epoch-1.pt");
+    save(20, "models/deep/two.pt");
+    save(30, "runs/a/three.pt");
+    save(40, "four");
+    save(50, "gone.pt");
+    // The run itself is nobody's checkpoint, nor is what holds others.
+    for place in ["run.json", "log.txt", "episodes", "checkpoints", "models", "../x", "frame.json"]
+    {
+        save(60, place);
+    }
+    drop(events);
+    let expected = [
+        ("checkpoint", "checkpoints/epoch-1.pt"),
+        ("other", "checkpoints/notes.md"),
+        ("checkpoint", "models/deep/two.pt"),
+        ("other", "models/deep/other.txt"),
+        ("other", "models/readme"),
+        ("tensorboard", "runs/a"),
+        ("checkpoint", "runs/a/three.pt"),
+        ("checkpoint", "four"),
+        ("log", "log.txt"),
+    ];
+    check(&fixture, &expected);
+    let steps: Vec<(u64, String)> = foreign_checkpoints(&fixture.dir).unwrap();
+    let steps: Vec<u64> = steps.iter().map(|(step, _)| *step).collect();
+    assert_eq!(steps, [10, 20, 30, 40]);
+    let list = fixture.list();
+    let of = |path: &str| list.artifacts.iter().find(|it| it.path == path).unwrap().step;
+    assert_eq!((of("models/deep/two.pt"), of("log.txt")), (Some(20), None));
+    // Events may grow too long to be read again: the list remembers.
+    fs::write(fixture.dir.events_path(), b"").unwrap();
+    check(&fixture, &expected);
+    assert_eq!(fixture.look(), Delta::default());
+    // One of them goes alone, and the folder around it is known for what is left.
+    let id = fixture.id("runs/a/three.pt");
+    prune(&fixture.dir, &fixture.subject, &[(id, "room".to_owned())], NOW).unwrap();
+    assert!(!fixture.dir.path().join("runs/a/three.pt").exists());
+    let list = fixture.list();
+    let around = list.artifacts.iter().find(|it| it.path == "runs/a").unwrap();
+    assert_eq!((around.size_bytes, around.n_files, &around.sha256), (2, 1, &None));
+    fixture.look();
+    assert!(fixture.list().artifacts.iter().all(|it| it.sha256.is_some()));
+}

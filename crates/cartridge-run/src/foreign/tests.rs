@@ -1,10 +1,12 @@
 use std::fs;
 use std::io::Cursor;
 
-use cartridge_store::Follower;
+use cartridge_store::episodes::{Order, Sort};
+use cartridge_store::{EpisodeReader, Follower};
 use serde_json::Value;
 
 use super::*;
+use crate::protocol::check::Options;
 
 struct Fixture {
     _folder: tempfile::TempDir,
@@ -77,18 +79,109 @@ fn an_episode_without_its_line_is_closed_by_its_last_step() {
     assert_eq!(episodes["terminated"], serde_json::json!([true]));
 }
 
-#[test]
-fn an_acknowledgement_of_nothing_and_a_return_that_is_not_finite_are_wrong() {
-    let fixture = Fixture::new();
-    let counts = fixture.attempt(
+/// Lines, and what both the reader of a run and `protocol check` must make of each: one word for
+/// the class, and how many numbers are not finite.
+const CASES: [(&str, &str, u64); 24] = [
+    (r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":1.5}"#, "typed", 0),
+    (
+        r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":null,"nonfinite":"nan"}"#,
+        "typed",
         1,
-        &[
-            r#"{"type":"control_ack","seq":1}"#,
-            r#"{"type":"episode","episode_id":1,"steps":3,"return":NaN}"#,
-        ],
-    );
-    assert_eq!((counts.typed, counts.wrong), (0, 2));
-    assert!(counts.reasons.contains_key("episode: `return` is not finite"), "{counts:?}");
+    ),
+    (
+        r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":null,"nonfinite":"-inf"}"#,
+        "typed",
+        1,
+    ),
+    (r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":NaN}"#, "typed", 1),
+    (r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":1e999}"#, "typed", 1),
+    (
+        r#"{"type":"step","episode_id":"a","step":1,"action":[1e999,2],"reward":1,"obs":{"x":-1e999}}"#,
+        "typed",
+        2,
+    ),
+    (r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":null}"#, "wrong", 0),
+    (r#"{"type":"step","episode_id":"a","step":1e999,"action":0,"reward":1}"#, "wrong", 0),
+    (r#"{"type":"episode","episode_id":"b","steps":3,"return":2.5}"#, "typed", 0),
+    (
+        r#"{"type":"episode","episode_id":"c","steps":3,"return":null,"nonfinite":"inf"}"#,
+        "typed",
+        1,
+    ),
+    (r#"{"type":"episode","episode_id":"d","steps":3,"return":Infinity}"#, "typed", 1),
+    (r#"{"type":"episode","episode_id":"e","steps":3,"return":-1e999}"#, "typed", 1),
+    (r#"{"type":"episode","episode_id":"f","steps":3,"return":null}"#, "wrong", 0),
+    (r#"{"type":"metric","name":"a","value":1e999,"step":1}"#, "typed", 1),
+    (r#"{"type":"metric","name":"1e999","value":1e308,"step":1}"#, "typed", 0),
+    (r#"{"type":"metric","name":"a","value":null,"nonfinite":"nan","step":1}"#, "typed", 1),
+    (r#"{"type":"metrics","values":{"a":1e999,"b":NaN,"c":1},"step":1}"#, "typed", 2),
+    (r#"{"type":"metrics","values":{"a":null},"step":1}"#, "wrong", 0),
+    (r#"{"type":"control_ack","seq":1}"#, "wrong", 0),
+    (r#"{"type":"checkpoint","step":1,"path":"../elsewhere"}"#, "wrong", 0),
+    (r#"{"type":"checkpoint","step":1,"path":"checkpoints/none"}"#, "wrong", 0),
+    (r#"{"type":"checkpoint","step":1,"path":"events.jsonl"}"#, "wrong", 0),
+    (r#"{"type":"celebration"}"#, "unknown", 0),
+    ("a print", "log", 0),
+];
+
+fn class(counts: &LineCounts) -> &'static str {
+    let counts = [
+        ("typed", counts.typed),
+        ("wrong", counts.wrong),
+        ("unknown", counts.unknown),
+        ("log", counts.log),
+        ("cut", counts.cut),
+    ];
+    counts.iter().find(|(_, n)| *n > 0).expect("a line is counted").0
+}
+
+#[test]
+fn a_run_and_the_check_make_the_same_of_every_line() {
+    for (line, expected, nonfinite) in CASES {
+        let fixture = Fixture::new();
+        let counts = fixture.attempt(1, &[line]);
+        assert_eq!((class(&counts), counts.nonfinite), (expected, nonfinite), "in a run: {line}");
+        let options = Options {
+            command: vec!["printf".to_owned(), "%s".to_owned(), line.to_owned()],
+            exercise: false,
+            max_seconds: None,
+        };
+        let checked = protocol::check::check(&options, |_| ()).unwrap().lines;
+        assert_eq!((class(&checked), checked.nonfinite), (expected, nonfinite), "checked: {line}");
+        assert_eq!(checked.reasons.len(), counts.reasons.len(), "{line}");
+    }
+}
+
+#[test]
+fn rewards_that_are_not_finite_are_kept_as_they_came() {
+    let fixture = Fixture::new();
+    let lines = [
+        r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":1.0}"#,
+        r#"{"type":"step","episode_id":"a","step":2,"action":0,"reward":null,"nonfinite":"-inf","terminated":true}"#,
+        r#"{"type":"episode","episode_id":"b","steps":3,"return":null,"nonfinite":"nan","seed":7}"#,
+        r#"{"type":"episode","episode_id":"c","steps":3,"return":4.0}"#,
+        r#"{"type":"episode","episode_id":"d","steps":3,"return":1e999}"#,
+    ];
+    assert_eq!(fixture.attempt(1, &lines).typed, 5);
+    let mut reader = EpisodeReader::open(&fixture.dir).unwrap();
+    let mut returns = |order| -> Vec<String> {
+        let page = reader.heads(Sort::Return, order, 0, 10).unwrap();
+        page.heads.iter().map(|head| head.reward.to_string()).collect()
+    };
+    // Neither the best nor the worst: they come last either way.
+    assert_eq!(returns(Order::Ascending), ["4", "-inf", "inf", "NaN"]);
+    assert_eq!(returns(Order::Descending), ["4", "NaN", "inf", "-inf"]);
+    let steps = reader.steps(4, 0..2).unwrap().unwrap();
+    assert_eq!(steps[1].reward, f64::NEG_INFINITY);
+    let rows = fixture.rows();
+    let episodes = &rows.last().unwrap()["episodes"];
+    assert_eq!(episodes["reward"], serde_json::json!([null, 4.0, null, null]));
+    // A seed that was not told is not known, which is another thing than 0.
+    assert_eq!(episodes["seed"], serde_json::json!([7, null, null, null]));
+    assert_eq!(rows.last().unwrap()["values"]["rollout/ep_rew_mean"], 4.0);
+    let mut follower = Follower::default();
+    follower.advance(&fixture.dir).unwrap();
+    assert_eq!((follower.status.episodes, follower.status.refused_lines), (4, 0));
 }
 
 #[test]
@@ -106,6 +199,7 @@ fn a_restored_trainer_goes_on_from_its_checkpoint() {
     let fixture = Fixture::new();
     let episode =
         |id: u32| format!(r#"{{"type":"episode","episode_id":"{id}","steps":10,"return":{id}}}"#);
+    fs::create_dir_all(fixture.dir.path().join("checkpoints/c30")).unwrap();
     let first = [
         metric("a", 1.0, 10),
         episode(1),
@@ -175,4 +269,89 @@ fn a_disk_that_refuses_makes_readers_wait_and_loses_nothing() {
     assert!(writer.pending.is_empty());
     assert_eq!(fs::read(fixture.dir.metrics_path()).unwrap(), b"{}\n");
     drop(log);
+}
+
+#[test]
+fn who_watches_is_no_matter_of_the_log() {
+    let fixture = Fixture::new();
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 1, log).unwrap();
+    for (seq, command) in [
+        (1, Command::Watch { fps: 12.0 }),
+        (2, Command::Checkpoint),
+        (3, Command::Watch { fps: 0.0 }),
+    ] {
+        ingest.delivered(seq, command, "the lab".to_owned());
+    }
+    let lines = [
+        r#"{"type":"control_ack","seq":1}"#,
+        r#"{"type":"control_ack","seq":2}"#,
+        r#"{"type":"control_ack","seq":3,"ok":false,"message":"no pictures"}"#,
+    ];
+    ingest.read_protocol(Cursor::new(lines.join("\n").into_bytes())).join().unwrap();
+    let ended = ingest.finish(Some(DoneReason::Completed));
+    assert_eq!((ended.lines.wrong, ended.lines.by_type["control_ack"]), (0, 3));
+    let events = fixture.lines(&fixture.dir.events_path());
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["training_started", "control_ack", "done"]);
+}
+
+#[test]
+fn a_checkpoint_that_is_not_there_is_a_warning_and_no_checkpoint() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.dir.path().join("models")).unwrap();
+    fs::write(fixture.dir.path().join("models/10.pt"), b"weights").unwrap();
+    let counts = fixture.attempt(
+        1,
+        &[
+            r#"{"type":"checkpoint","step":10,"path":"models/10.pt"}"#,
+            r#"{"type":"checkpoint","step":20,"path":"models/20.pt"}"#,
+        ],
+    );
+    assert_eq!((counts.typed, counts.wrong), (1, 1));
+    let events = fixture.lines(&fixture.dir.events_path());
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    let saved = of("checkpoint_saved");
+    assert_eq!(saved.len(), 1);
+    assert_eq!((&saved[0]["step"], &saved[0]["path"]), (&10.into(), &"models/10.pt".into()));
+    assert_eq!(
+        of("warning")[0]["message"],
+        "The trainer named a checkpoint `models/20.pt`, but nothing is at `path` below the run's folder"
+    );
+    let mut follower = Follower::default();
+    follower.advance(&fixture.dir).unwrap();
+    assert_eq!(follower.status.checkpoint_step, Some(10));
+}
+
+#[test]
+fn the_value_before_a_change_is_the_last_that_is_known() {
+    let fixture = Fixture::new();
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 1, log).unwrap();
+    let say = |line: &str| {
+        ingest.read_protocol(Cursor::new(line.as_bytes().to_vec())).join().unwrap();
+    };
+    say(r#"{"type":"config","capabilities":["tune"],"args":{"learning_rate":0.1}}"#);
+    let tunes = [
+        (1, "trainer.learning_rate", 0.2, ""),
+        (2, "trainer.learning_rate", 0.3, ""),
+        (3, "trainer.learning_rate", 0.4, r#","old":0.25"#),
+        (4, "alpha", 1.0, ""),
+        (5, "alpha", 2.0, r#","ok":false,"message":"too much""#),
+    ];
+    for (seq, path, value, more) in tunes {
+        let command = Command::Tune { path: path.to_owned(), value };
+        ingest.delivered(seq, command, "ann".to_owned());
+        say(&format!(r#"{{"type":"control_ack","seq":{seq},"step":{seq}{more}}}"#));
+    }
+    let refused = ingest.take_refusals();
+    assert_eq!((refused.len(), refused[0].seq, refused[0].reason.as_str()), (1, 5, "too much"));
+    ingest.finish(None);
+    let events = fixture.lines(&fixture.dir.events_path());
+    let old: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "tune_applied")
+        .map(|event| &event["old"])
+        .collect();
+    assert_eq!(old, [&Value::from(0.1), &0.2.into(), &0.25.into(), &Value::Null]);
 }

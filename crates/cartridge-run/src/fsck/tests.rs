@@ -142,12 +142,17 @@ fn damaged_lines_are_moved_aside_and_kept() {
 
 #[test]
 fn a_signed_file_is_never_rewritten() {
-    let fixture = Fixture::new();
-    fixture.append("control.jsonl", b"garbage\n");
-    let report = fixture.check(true);
-    assert_eq!(report.findings[0].fault, Fault::DamagedLine);
-    assert!(report.is_bad());
-    assert_eq!(fs::read(fixture.path("control.jsonl")).unwrap(), b"garbage\n");
+    // What is JSON and no control line cannot be read either.
+    for garbage in ["garbage", "null", "{}", "[1]"] {
+        let fixture = Fixture::new();
+        let line = format!("{garbage}\n");
+        fixture.append("control.jsonl", line.as_bytes());
+        let report = fixture.check(true);
+        assert_eq!(report.findings[0].fault, Fault::DamagedLine, "{garbage}");
+        assert!(report.findings[0].detail.contains("the first is line 1"), "{report:?}");
+        assert!(report.is_bad());
+        assert_eq!(fs::read(fixture.path("control.jsonl")).unwrap(), line.as_bytes());
+    }
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn a_wrong_knob_is_said_and_removes_nothing() {
 fn pinned_runs_and_checkpoints_stay_and_old_runs_go_to_the_trash() {
     let (_folder, lab, id) = lab();
     lab.look_at(&id).unwrap();
-    let limits = r#"{"retention":{"keep_videos":0,"keep_runs_per_environment":0}}"#;
+    let limits = r#"{"retention":{"keep_videos":0,"keep_runs_per_experiment":0}}"#;
     fs::write(lab.data().path().join("lab.json"), limits).unwrap();
     steer::pin(lab.data(), &id, None, true, By::new("test")).unwrap();
     let outcome = lab.tidy(false).unwrap();

@@ -4,28 +4,23 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use cartridge_store::index::IndexedRun;
-use cartridge_store::{
-    Command, Manifest, Restart, RunDir, RunFilter, RunId, RunKind, RunState, StoreError,
-};
+use cartridge_store::{Command, Manifest, RunDir, RunFilter, RunId, RunKind, RunState, StoreError};
 
 use super::{DeletedRun, LOST_AFTER, Lab, MOST_WAITING, RunView, held};
 use crate::audit::{self, AuditLine, Deed};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
+use crate::launch::Terms;
 use crate::queue::{Demand, n_startable};
-use crate::steer::{self, By};
+use crate::steer::{self, By, Turn};
 
 impl Lab {
     /// Makes a run and starts it as soon as there is room. A request that was made before, by its
     /// key, gives the run that it made.
-    pub fn start_run(
-        &self,
-        config: &RunConfig,
-        restart: Option<Restart>,
-        by: By<'_>,
-    ) -> Result<RunView> {
-        self.make(by, || steer::create(&self.data, &self.launcher, config, restart, by))
+    pub fn start_run(&self, config: &RunConfig, terms: Terms, by: By<'_>) -> Result<RunView> {
+        self.limits.admit(&Demand::of_resources(&config.resources))?;
+        self.make(by, || steer::create(&self.data, &self.launcher, config, terms, by))
     }
 
     /// Makes a run from a checkpoint of another; see [`steer::fork`].
@@ -37,6 +32,7 @@ impl Lab {
         by: By<'_>,
     ) -> Result<RunView> {
         let parent = self.run(id)?.run.manifest;
+        self.limits.admit(&Demand::of(&parent))?;
         self.make(by, || steer::fork(&self.data, &self.launcher, &parent, at, overrides, by))
     }
 
@@ -61,7 +57,7 @@ impl Lab {
     /// Reads the audit outside a tick; runs that it wakes are looked at in the next.
     pub(super) fn take_marks(&self) -> Result<()> {
         for line in held(&self.marks).advance(&self.data)? {
-            if line.what == Deed::Resume {
+            if matches!(line.what, Deed::Resume | Deed::Start) {
                 self.wake(&line.target);
             }
         }
@@ -82,7 +78,6 @@ impl Lab {
             self.read(|index| index.runs(&filter, MOST_WAITING, None))
         };
         let mut runs = in_states(&[RunState::Queued])?;
-        runs.retain(|run| run.manifest.kind == RunKind::Train);
         if runs.is_empty() {
             starts.launched.clear();
             return Ok(());
@@ -93,9 +88,10 @@ impl Lab {
             RunState::Paused,
             RunState::Stopping,
         ])?);
+        // One that is to be started again stands behind those that came before it was.
+        let since = |run: &IndexedRun| run.status.waits_since().unwrap_or(run.manifest.created_at);
         runs.sort_by(|a, b| {
-            let (a, b) = (&a.manifest, &b.manifest);
-            a.created_at.total_cmp(&b.created_at).then_with(|| a.id.cmp(&b.id))
+            since(a).total_cmp(&since(b)).then_with(|| a.manifest.id.cmp(&b.manifest.id))
         });
         let is_queued = |run: &IndexedRun| run.status.state() == RunState::Queued;
         let queued: HashSet<&RunId> =
@@ -106,14 +102,14 @@ impl Lab {
             let demand = Demand::of(&run.manifest);
             match run.status.state() {
                 RunState::Queued if !starts.launched.contains_key(&run.manifest.id) => {
-                    waiting.push((&run.manifest.id, demand));
+                    waiting.push((&run.manifest.id, run.status.next_attempt(), demand));
                 }
                 _ => at_work.push(demand),
             }
         }
-        let demands: Vec<Demand> = waiting.iter().map(|(_, demand)| *demand).collect();
-        for (id, _) in waiting.iter().take(n_startable(&self.limits, &at_work, &demands)) {
-            let started = self.launcher.start(&self.data, id, 1);
+        let demands: Vec<Demand> = waiting.iter().map(|(_, _, demand)| *demand).collect();
+        for (id, attempt, _) in waiting.iter().take(n_startable(&self.limits, &at_work, &demands)) {
+            let started = self.launcher.start(&self.data, id, *attempt);
             if started.is_err() {
                 // A run that could not be started has failed: that is news.
                 held(&self.watch).waking.insert((*id).clone(), Instant::now());
@@ -177,10 +173,36 @@ impl Lab {
         old.iter().try_for_each(|id| steer::purge(&self.data, id, By::new("lab")))
     }
 
-    /// Lets a run go on; see [`steer::resume`].
+    /// Lets a run go on, at its turn; see [`steer::resume`].
     pub fn resume_run(&self, id: &RunId, by: By<'_>) -> Result<RunView> {
-        let IndexedRun { manifest, status } = self.run(id)?.run;
-        steer::resume(&self.data, &self.launcher, &manifest, &status, by)?;
+        let IndexedRun { manifest, mut status } = self.run(id)?.run;
+        let has_begun = status.state().is_active() && status.state() != RunState::Queued;
+        if has_begun && !self.data.run(id).is_supervised() {
+            // Its supervisor is gone, which would be noticed after two heartbeats.
+            status = steer::look(&self.data, id)?.1;
+        }
+        steer::resume(&self.data, &self.launcher, &manifest, &status, Turn::InQueue, by)?;
+        self.wake(id);
+        self.ingest_now(id)?;
+        self.start_waiting()?;
+        self.ingest_now(id)?;
+        self.run(id)
+    }
+
+    /// Starts a run that waits, past the queue; see [`steer::start`].
+    pub fn start_now(&self, id: &RunId, by: By<'_>) -> Result<RunView> {
+        self.run(id)?;
+        let mut starts = held(&self.starts);
+        // From the files: it may have been started a moment ago.
+        let (manifest, status) = steer::look(&self.data, id)?;
+        let state = status.state();
+        if state == RunState::Queued && starts.launched.contains_key(id) {
+            let hint = "it is being started";
+            return Err(RunError::NotNow { id: id.clone(), state, hint });
+        }
+        steer::start(&self.data, &self.launcher, &manifest, &status, by)?;
+        starts.launched.insert(id.clone(), Instant::now());
+        drop(starts);
         self.wake(id);
         self.ingest_now(id)?;
         self.run(id)

@@ -29,7 +29,9 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         restart: None,
         command: None,
         cwd: None,
+        environment: Default::default(),
         limits: Default::default(),
+        experiment_id: None,
     })
     .unwrap();
     (dir, manifest.id)

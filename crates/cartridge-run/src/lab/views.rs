@@ -1,12 +1,15 @@
 //! What the lab knows, for whoever asks.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::{latest_episodes, latest_rows};
 use cartridge_store::index::{Cursor, IndexedRun};
 use cartridge_store::{
-    Artifact, ArtifactId, ArtifactKind, ArtifactList, Episodes, EventLine, Index, Manifest,
-    MetricLine, MetricValues, RunFilter, RunId, RunKind, RunState, SeriesPoints, StoreError, jsonl,
+    Artifact, ArtifactId, ArtifactKind, ArtifactList, DiskTrouble, Episodes, EventLine, Index,
+    Manifest, MetricLine, MetricValues, RunFilter, RunId, RunKind, RunState, SeriesPoints,
+    StoreError, jsonl,
 };
 use serde_json::Map;
 
@@ -14,8 +17,22 @@ use super::{ArtifactContent, Health, Lab, RunView, held, subject};
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::discovery::{self, Delta};
-use crate::error::Result;
+use crate::error::{Result, RunError};
 use crate::preview::{Preview, preview};
+
+/// With less than this free, even a short line may not fit: file systems keep some for themselves.
+const NO_ROOM_BYTES: u64 = 64 * 1024;
+
+/// A disk that cannot take data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskProblem {
+    /// Why.
+    pub trouble: DiskTrouble,
+    /// What could not be written.
+    pub path: PathBuf,
+    /// Bytes that are free where the data folder is.
+    pub free_bytes: u64,
+}
 
 impl Lab {
     /// One run.
@@ -80,9 +97,40 @@ impl Lab {
         Ok(active.into_iter().map(|(id, _)| id).collect())
     }
 
-    pub(super) fn view(&self, run: IndexedRun) -> RunView {
+    /// Why the disk of the data folder takes no more, if it does not.
+    pub(super) fn why_disk_fails(&self) -> Option<String> {
+        let folder = Beneath::open(self.data.path()).ok()?;
+        let (free_bytes, _) = folder.space().ok()?;
+        (free_bytes < NO_ROOM_BYTES).then(|| {
+            let path = self.data.path().display();
+            format!(
+                "disk full ({free_bytes} bytes are free for {path}), so its end may not be recorded"
+            )
+        })
+    }
+
+    /// What to tell of a failure that is the disk's: what is wrong, where, and how much is free.
+    pub fn disk_problem(&self, error: &RunError) -> Option<DiskProblem> {
+        let RunError::Store(error) = error else { return None };
+        let trouble = error.disk_trouble()?;
+        let index = self.data.index_path();
+        let path = error.path().unwrap_or(&index).to_owned();
+        let folder = Beneath::open(self.data.path());
+        let free_bytes = folder.and_then(|folder| folder.space()).map_or(0, |(free, _)| free);
+        Some(DiskProblem { trouble, path, free_bytes })
+    }
+
+    pub(super) fn view(&self, mut run: IndexedRun) -> RunView {
         let id = &run.manifest.id;
         let pulse = held(&self.watch).pulses.get(id).copied();
+        // A lab that cannot write its index sees all the same that nobody is there any more.
+        let is_silent = pulse.is_some_and(|pulse| pulse.health() == Health::Dead);
+        if is_silent && run.status.state().is_active() && !self.data.run(id).is_supervised() {
+            run.status.lost = true;
+            run.status.lost_reason = self.why_disk_fails();
+        } else if run.status.state() == RunState::Lost {
+            run.status.lost_reason = held(&self.watch).lost_reasons.get(id).cloned();
+        }
         let state = run.status.state();
         // A lost run is dead until it speaks, also for a lab that has just been started.
         let pulse = pulse.filter(|_| state != RunState::Lost);
@@ -152,7 +200,8 @@ impl Lab {
     /// The last lines that a run's trainer printed, and whether there are more.
     pub fn log(&self, id: &RunId, n_lines: usize) -> Result<(Vec<String>, bool)> {
         self.run(id)?;
-        Ok(jsonl::tail_text(&self.data.run(id).log_path(), n_lines)?)
+        let dir = self.data.run(id);
+        Ok(jsonl::tail_turned(&dir.log_path(), &dir.older_log_path(), n_lines)?)
     }
 
     /// What a run has made, as its list says, or as a first look finds.
@@ -168,7 +217,7 @@ impl Lab {
         let is_pinned = marks.pinned.contains(id);
         let pinned = marks.pinned_checkpoints.get(id);
         for artifact in &mut list.artifacts {
-            let name = artifact.path.rsplit('/').next().unwrap_or_default();
+            let name = checkpoint::name_at(&artifact.path);
             let is_named = artifact.kind == ArtifactKind::Checkpoint
                 && pinned.is_some_and(|pinned| pinned.contains(name));
             artifact.pinned |= is_pinned || is_named;

@@ -18,6 +18,7 @@ use super::{
     ControlAck, Kind, Message, RawLine, Splitter, Tally, Verdict, control_for_trainer, parse,
 };
 use crate::clock::unix_now;
+use crate::discovery;
 use crate::error::{Result, RunError};
 use crate::foreign::{Socket, make_private};
 use crate::supervisor::{scrub_secrets, trainer_environment};
@@ -107,10 +108,12 @@ pub struct Exercise {
 /// What is said in the end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Whether it speaks the protocol well.
+    /// Whether it speaks the protocol well, and everything that was to be tried was.
     pub ok: bool,
     /// What is not well.
     pub problems: Vec<String>,
+    /// What was to be tried and was not, and why.
+    pub not_tried: Vec<String>,
     /// The lines of standard output and of the socket, and those of standard error as log.
     pub lines: LineCounts,
     /// Exit code, unless a signal ended it.
@@ -139,6 +142,7 @@ pub fn check(options: &Options, report: impl FnMut(&LineReport)) -> Result<Summa
     socket.serve(listener, move |stream| read(stream, Source::Socket, sender.clone()));
     let stdin = child.stdin.take().expect("it is piped");
     let mut check = Check {
+        folder: folder.0.clone(),
         report,
         tally: Tally::default(),
         numbers: [0; 3],
@@ -152,6 +156,7 @@ pub fn check(options: &Options, report: impl FnMut(&LineReport)) -> Result<Summa
         offered: None,
         seq: 0,
         exercise: Vec::new(),
+        not_tried: Vec::new(),
         first_typed: None,
         asked_to_end: None,
     };
@@ -199,7 +204,9 @@ fn start(options: &Options, dir: &RunDir, socket: &Path) -> Result<Child> {
         restart: None,
         command: Some(options.command.clone()),
         cwd: None,
+        environment: Default::default(),
         limits: Default::default(),
+        experiment_id: None,
     };
     let program = options.command.first().cloned().unwrap_or_default();
     let mut command = Command::new(&program);
@@ -255,6 +262,7 @@ enum Stage {
 }
 
 struct Check<R> {
+    folder: PathBuf,
     report: R,
     tally: Tally,
     numbers: [u64; 3],
@@ -265,6 +273,7 @@ struct Check<R> {
     offered: Option<Vec<String>>,
     seq: u64,
     exercise: Vec<Exercise>,
+    not_tried: Vec<String>,
     first_typed: Option<Instant>,
     /// When it was asked to end, and how many signals it got since.
     asked_to_end: Option<(Instant, u32)>,
@@ -288,7 +297,7 @@ impl<R: FnMut(&LineReport)> Check<R> {
             self.drive();
             let is_time = max_seconds.is_some_and(|most| started.elapsed().as_secs_f64() >= most);
             if is_time && self.asked_to_end.is_none() {
-                self.todo.clear();
+                self.leave_out("the time was up before its turn");
                 self.stage = Stage::Waiting;
                 self.send("stop");
             }
@@ -370,7 +379,12 @@ impl<R: FnMut(&LineReport)> Check<R> {
                     ack.seq
                 ));
             }
-            (Message::Checkpoint(_), Stage::Asked { has_file, .. }) => *has_file = true,
+            (Message::Checkpoint(checkpoint), stage) => {
+                discovery::check_named(&self.folder, &checkpoint.path)?;
+                if let Stage::Asked { has_file, .. } = stage {
+                    *has_file = true;
+                }
+            }
             (_, Stage::Still { .. }) if is_stepping(kind) => {
                 self.note("pause", Some(false), "it went on stepping".to_owned());
                 self.stage = Stage::Waiting;
@@ -382,6 +396,25 @@ impl<R: FnMut(&LineReport)> Check<R> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Tries no more, for this reason.
+    fn leave_out(&mut self, why: &str) {
+        let unfinished = match self.stage {
+            Stage::Asked { command, .. } if command != "stop" => Some(command),
+            Stage::Still { .. } => Some("pause"),
+            Stage::Moving { .. } => Some("resume"),
+            Stage::Asked { .. } | Stage::Waiting => None,
+        };
+        if let Some(command) = unfinished {
+            self.stage = Stage::Waiting;
+            self.not_tried.push(format!("{command}: asked, and {why}"));
+            self.note(command, None, format!("not tried to its end: {why}"));
+        }
+        for command in std::mem::take(&mut self.todo) {
+            self.not_tried.push(format!("{command}: {why}"));
+            self.note(command, None, format!("not tried: {why}"));
+        }
     }
 
     fn note(&mut self, command: &str, ok: Option<bool>, detail: String) {
@@ -485,9 +518,14 @@ impl<R: FnMut(&LineReport)> Check<R> {
         } else if n_signals > 0 {
             self.note("stop", Some(false), "it had to be ended by a signal".to_owned());
         }
-        for command in std::mem::take(&mut self.todo) {
-            self.note(command, None, "not tried: it had ended before".to_owned());
-        }
+        let why = match self.first_typed {
+            None => "no line of the protocol came".to_owned(),
+            Some(_) => format!(
+                "it ended first; control begins {} s after its first line, so let it train longer",
+                STILLNESS.as_secs_f64()
+            ),
+        };
+        self.leave_out(&why);
         let lines = self.tally.counts();
         let mut problems = Vec::new();
         if lines.typed == 0 {
@@ -508,8 +546,9 @@ impl<R: FnMut(&LineReport)> Check<R> {
             problems.push(format!("{}: {}", exercise.command, exercise.detail));
         }
         Summary {
-            ok: problems.is_empty(),
+            ok: problems.is_empty() && self.not_tried.is_empty(),
             problems,
+            not_tried: self.not_tried,
             lines,
             exit_code: status.code(),
             signal: status.signal(),

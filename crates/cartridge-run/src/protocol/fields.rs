@@ -1,7 +1,7 @@
 //! The fields of each type of line, as they stand in it.
 //!
-//! Numbers may be `null` with `"nonfinite"` beside them, or one of Python's bare words, which
-//! arrive here as marked strings. Whole numbers may be written as `2048.0`. Fields that are not
+//! Numbers may be `null` with `"nonfinite"` beside them, one of Python's bare words, or too large
+//! (`1e999`); the last two arrive here as marked strings. Whole numbers may be written as `2048.0`. Fields that are not
 //! listed are passed over, so that a trainer may say more than is asked.
 
 use std::fmt;
@@ -16,6 +16,9 @@ use super::{
 
 type Read = Result<(Message, u32), String>;
 
+/// What the reader of JSON says of `1e999`.
+pub(super) const OUT_OF_RANGE: &str = "number out of range";
+
 /// A number that may not be finite.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Real {
@@ -24,8 +27,8 @@ pub(super) enum Real {
     Absent,
     /// `null`: not finite if the line says so.
     Null,
-    /// Not finite, by a bare word.
-    NonFinite,
+    /// Not finite, by a bare word or by its size.
+    NonFinite(f64),
     /// An ordinary number.
     Finite(f64),
 }
@@ -68,8 +71,8 @@ impl Visitor<'_> for RealVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Real, E> {
-        if is_bare(text) {
-            Ok(Real::NonFinite)
+        if let Some(value) = bare(text) {
+            Ok(Real::NonFinite(value))
         } else {
             Err(E::invalid_type(
                 de::Unexpected::Str(&text.chars().take(40).collect::<String>()),
@@ -79,8 +82,14 @@ impl Visitor<'_> for RealVisitor {
     }
 }
 
-fn is_bare(text: &str) -> bool {
-    text.strip_prefix('\0').is_some_and(|word| super::BARE_WORDS.contains(&word))
+/// The number that a marked string stands for.
+fn bare(text: &str) -> Option<f64> {
+    match text.strip_prefix('\0')? {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
 }
 
 /// A whole number, also as `2048.0`.
@@ -158,12 +167,23 @@ enum NonFinite {
     MinusInfinite,
 }
 
+impl NonFinite {
+    fn value(self) -> f64 {
+        match self {
+            Self::Nan => f64::NAN,
+            Self::Infinite => f64::INFINITY,
+            Self::MinusInfinite => f64::NEG_INFINITY,
+        }
+    }
+}
+
 /// The value of a number that must be there; `null` counts as not finite when the line says so.
-fn value_of(name: &str, value: Real, said: Option<NonFinite>) -> Result<Option<f64>, String> {
+fn value_of(name: &str, value: Real, said: Option<NonFinite>) -> Result<f64, String> {
     match (value, said) {
-        (Real::Finite(value), None) => Ok(Some(value)),
+        (Real::Finite(value), None) => Ok(value),
         (Real::Finite(_), Some(_)) => Err(format!("`{name}` is finite, yet `nonfinite` is given")),
-        (Real::NonFinite, _) | (Real::Null, Some(_)) => Ok(None),
+        (Real::NonFinite(value), _) => Ok(value),
+        (Real::Null, Some(said)) => Ok(said.value()),
         (Real::Null, None) => {
             Err(format!("`{name}` is null without `nonfinite` (nan, inf or -inf)"))
         }
@@ -182,7 +202,7 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
 /// Turns the marked strings of bare words in a value into `null`, and counts them.
 fn mend(value: &mut Value) -> u32 {
     match value {
-        Value::String(text) if is_bare(text) => {
+        Value::String(text) if bare(text).is_some() => {
             *value = Value::Null;
             1
         }
@@ -199,6 +219,7 @@ pub(super) struct Config {
     seed: Option<Whole>,
     total_timesteps: Option<Whole>,
     capabilities: Option<Vec<String>>,
+    overrides_whitelist: Option<Vec<String>>,
     restored: Option<Restored>,
     #[serde(default)]
     args: Value,
@@ -212,8 +233,16 @@ struct Restored {
 
 impl Config {
     pub(super) fn read(text: &str) -> Read {
-        let Self { algo, env_id, seed, total_timesteps, capabilities, restored, mut args } =
-            parse(text)?;
+        let Self {
+            algo,
+            env_id,
+            seed,
+            total_timesteps,
+            capabilities,
+            overrides_whitelist,
+            restored,
+            mut args,
+        } = parse(text)?;
         let nonfinite = mend(&mut args);
         let total = || {
             let keys = ["total_timesteps", "n_timesteps", "total-timesteps"];
@@ -226,9 +255,10 @@ impl Config {
                 seed: whole(seed),
                 total_timesteps: whole(total_timesteps).or_else(total),
                 capabilities,
-                restored: restored.map(|Restored { path, step: Whole(step) }| RestoredFrom {
-                    path: path.trim_end_matches('/').to_owned(),
-                    step,
+                overrides_whitelist,
+                restored: restored.map(|Restored { path, step: Whole(step) }| {
+                    let path = path.trim_end_matches('/').to_owned();
+                    Box::new(RestoredFrom { path, step })
                 }),
                 args,
             }),
@@ -268,7 +298,7 @@ impl Step {
             t,
         } = parse(text)?;
         let reward = value_of("reward", reward, nonfinite)?;
-        let n = u32::from(reward.is_none()) + mend(&mut action) + obs.as_mut().map_or(0, mend);
+        let n = u32::from(!reward.is_finite()) + mend(&mut action) + obs.as_mut().map_or(0, mend);
         let t = t.finite();
         Ok((
             Message::Step(super::Step {
@@ -327,7 +357,7 @@ impl Episode {
                 timestep: whole(timestep),
                 t: t_end.finite(),
             }),
-            u32::from(total.is_none()),
+            u32::from(!total.is_finite()),
         ))
     }
 }
@@ -347,11 +377,16 @@ impl Metric {
     pub(super) fn read(text: &str) -> Read {
         let Self { name, value, nonfinite, step, t } = parse(text)?;
         check_name(&name)?;
-        let value = value_of("value", value, nonfinite)?;
+        let value = finite(value_of("value", value, nonfinite)?);
         let n = u32::from(value.is_none());
         let values = vec![(name, value)];
         Ok((Message::Metrics(super::Metrics { step: whole(step), t: t.finite(), values }), n))
     }
+}
+
+/// A value of a metric: charts have no place for what is not finite.
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
 }
 
 fn check_name(name: &str) -> Result<(), String> {
@@ -406,7 +441,7 @@ impl Metrics {
             check_name(&name)?;
             let value = value_of(&name, value, nonfinite.get(&name).copied())
                 .map_err(|_| "a value must be a number, or null and listed in `nonfinite`")?;
-            values.push((name, value));
+            values.push((name, finite(value)));
         }
         let n = values.iter().filter(|(_, value)| value.is_none()).count() as u32;
         Ok((Message::Metrics(super::Metrics { step: whole(step), t: t.finite(), values }), n))
@@ -446,7 +481,7 @@ pub(super) fn artifacts(text: &str) -> Read {
             continue;
         }
         match value {
-            Value::String(place) if place.len() <= 4096 && !is_bare(&place) => {
+            Value::String(place) if place.len() <= 4096 && bare(&place).is_none() => {
                 artifacts.insert(name, place);
             }
             Value::Null => {}

@@ -14,6 +14,7 @@ fn artifact(kind: ArtifactKind, path: &str, at: f64, size_bytes: u64) -> Artifac
         n_files: 1,
         size_bytes,
         sha256: None,
+        step: None,
         created_at: at,
         modified_at: at,
         milestone: false,
@@ -40,6 +41,7 @@ fn facts(n: u32) -> RunFacts {
     RunFacts {
         run,
         env_id: "CartPole-v1".to_owned(),
+        experiment_id: None,
         agent: "ppo".to_owned(),
         created_at: at,
         is_at_work: false,
@@ -47,6 +49,7 @@ fn facts(n: u32) -> RunFacts {
         is_counted: true,
         keep_videos: None,
         keep_checkpoints: None,
+        milestone_every_steps: None,
         has_pins: false,
         kept_checkpoints: BTreeSet::from([
             "step_000000700".to_owned(),
@@ -63,7 +66,7 @@ fn nothing() -> Limits {
 /// The paths that go, in the order of the plan.
 #[track_caller]
 fn check(facts: &[RunFacts], limits: &Limits, expected: &[&str]) -> Plan {
-    let plan = plan(facts, limits);
+    let plan = plan(facts, limits, 0);
     let going: Vec<&str> =
         plan.artifacts.iter().map(|doomed| doomed.artifact.path.as_str()).collect();
     assert_eq!(going, expected);
@@ -103,8 +106,9 @@ fn runs_at_work_and_pinned_runs_are_not_touched() {
         keep_videos: Some(0),
         keep_checkpoints: Some(0),
         keep_tensorboard_runs: Some(0),
-        keep_runs_per_environment: Some(0),
+        keep_runs_per_experiment: Some(0),
         keep_runs_per_agent: Some(0),
+        milestone_every_steps: Some(1),
         max_bytes: Some(0),
     };
     let plan = check(&[at_work, pinned], &limits, &[]);
@@ -149,17 +153,28 @@ fn tensorboard_folders_are_counted_over_all_runs() {
 #[test]
 fn the_oldest_runs_of_each_environment_and_agent_go() {
     let going = |limits: &Limits, all: &[RunFacts]| -> Vec<String> {
-        plan(all, limits).runs.into_iter().map(|run| run.run_id.to_string()).collect()
+        plan(all, limits, 0).runs.into_iter().map(|run| run.run_id.to_string()).collect()
     };
     let mut all = vec![facts(1), facts(2), facts(3), facts(4)];
     all[0].env_id = "Acrobot-v1".to_owned();
     all[1].agent = "dqn".to_owned();
-    let limits = Limits { keep_runs_per_environment: Some(1), ..nothing() };
+    let limits = Limits { keep_runs_per_experiment: Some(1), ..nothing() };
     assert_eq!(going(&limits, &all), ["r-000003", "r-000002"]);
     let limits = Limits { keep_runs_per_agent: Some(1), ..nothing() };
     assert_eq!(going(&limits, &all), ["r-000003"]);
     all[2].is_pinned = true;
     assert_eq!(going(&limits, &all), [""; 0]);
+
+    // An experiment counts its own runs, whatever their environments.
+    let mut all = vec![facts(1), facts(2), facts(3), facts(4)];
+    for (idx, id) in [(0, "sweep"), (2, "sweep"), (3, "CartPole-v1")] {
+        all[idx].experiment_id = Some(id.to_owned());
+    }
+    all[0].env_id = "Acrobot-v1".to_owned();
+    let limits = Limits { keep_runs_per_experiment: Some(1), ..nothing() };
+    assert_eq!(going(&limits, &all), ["r-000001"]);
+    let reason = &plan(&all, &limits).runs[0].reason;
+    assert_eq!(reason, "the newest 1 runs of experiment sweep are kept");
 }
 
 #[test]
@@ -171,7 +186,7 @@ fn bytes_are_freed_from_the_oldest_until_everything_fits() {
     assert!(plan.artifacts.iter().all(|doomed| doomed.run_id.as_str() == "r-000001"));
     assert_eq!(plan.over_bytes, 0);
     // Two logs and four checkpoints that are pointed to stay whatever the limit.
-    assert_eq!(super::plan(&all, &limits(0)).over_bytes, 60);
+    assert_eq!(super::plan(&all, &limits(0), 0).over_bytes, 60);
 }
 
 #[test]
@@ -201,4 +216,35 @@ fn a_lab_without_a_file_has_the_defaults_and_unknown_keys_are_refused() {
         assert_eq!(read(given).unwrap_err(), expected);
     }
     assert!(read(json!({ "format": 99 })).unwrap_err().contains("format 99"));
+}
+
+#[test]
+fn what_is_no_artifact_counts_for_the_bytes_in_all() {
+    let all = [facts(1)];
+    let limits = Limits { max_bytes: Some(140), ..nothing() };
+    assert_eq!(plan(&all, &limits, 0).artifacts.len(), 0);
+    // Records, index and trash take 25 bytes: three films must go.
+    let plan = plan(&all, &limits, 25);
+    assert_eq!((plan.artifacts.len(), plan.freed_bytes, plan.over_bytes), (3, 30, 0));
+}
+
+#[test]
+fn foreign_checkpoints_go_by_their_steps_and_milestones_stay() {
+    let mut run = facts(1);
+    run.list.artifacts.clear();
+    run.kept_checkpoints = BTreeSet::from(["models/a/9.pt".to_owned()]);
+    // Names tell nothing of the order; the last component is not the name.
+    for (path, step) in
+        [("models/z.pt", 100), ("models/a/9.pt", 250), ("final", 1000), ("models/b/9.pt", 400)]
+    {
+        let found = artifact(ArtifactKind::Checkpoint, path, 1.0, 10);
+        run.list.put(Artifact { step: Some(step), ..found });
+    }
+    let limits = Limits { keep_checkpoints: Some(1), ..nothing() };
+    check(&[run.clone()], &limits, &["models/z.pt", "models/b/9.pt"]);
+    let limits = Limits { milestone_every_steps: Some(300), ..limits };
+    check(&[run.clone()], &limits, &["models/z.pt"]);
+    // What the run says itself comes first.
+    run.milestone_every_steps = Some(0);
+    check(&[run], &limits, &["models/z.pt", "models/b/9.pt"]);
 }

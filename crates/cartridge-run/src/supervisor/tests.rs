@@ -55,6 +55,6 @@ fn the_use_of_a_group_is_that_of_all_its_members() {
     }
     let sample = Usage::new(child.id(), None).sample();
     assert!(sample.rss_bytes.unwrap() > read_usage(child.id()).unwrap().1);
-    Force::new(child.id(), Duration::ZERO).end_group();
+    Force::new(child.id(), Duration::ZERO, Descendants::default()).signal(Signal::KILL);
     child.wait().unwrap();
 }

@@ -66,13 +66,16 @@ pub struct Limits {
     /// Newest TensorBoard folders in all.
     #[schema(required)]
     pub keep_tensorboard_runs: Option<u32>,
-    /// Newest runs of each environment.
+    /// Newest runs of each experiment; those of none count by their environment.
     #[schema(required)]
-    pub keep_runs_per_environment: Option<u32>,
+    pub keep_runs_per_experiment: Option<u32>,
     /// Newest runs of each algorithm in each environment.
     #[schema(required)]
     pub keep_runs_per_agent: Option<u32>,
-    /// Bytes of everything that runs have made.
+    /// Steps between checkpoints that are kept for good, of each run that does not say itself.
+    #[schema(required)]
+    pub milestone_every_steps: Option<u64>,
+    /// Bytes of all that runs have made, of the lab's records of them, the index and the trash.
     #[schema(required)]
     pub max_bytes: Option<u64>,
 }
@@ -83,8 +86,9 @@ impl From<retention::Limits> for Limits {
             keep_videos: limits.keep_videos,
             keep_checkpoints: limits.keep_checkpoints,
             keep_tensorboard_runs: limits.keep_tensorboard_runs,
-            keep_runs_per_environment: limits.keep_runs_per_environment,
+            keep_runs_per_experiment: limits.keep_runs_per_experiment,
             keep_runs_per_agent: limits.keep_runs_per_agent,
+            milestone_every_steps: limits.milestone_every_steps,
             max_bytes: limits.max_bytes,
         }
     }
@@ -268,6 +272,9 @@ pub struct Artifact {
     /// Its hash; none while it grows.
     #[schema(required)]
     pub sha256: Option<String>,
+    /// Environment steps of a checkpoint.
+    #[schema(required)]
+    pub step: Option<u64>,
     /// When it was first seen, in Unix seconds.
     pub created_at: f64,
     /// Kept for good, because of the step that it belongs to.
@@ -288,6 +295,7 @@ impl From<store::Artifact> for Artifact {
             n_files: artifact.n_files,
             size_bytes: artifact.size_bytes,
             sha256: artifact.sha256,
+            step: artifact.step,
             created_at: artifact.created_at,
             milestone: artifact.milestone,
             pinned: artifact.pinned,

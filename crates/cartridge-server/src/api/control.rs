@@ -36,6 +36,27 @@ async fn ask(
     Ok((StatusCode::ACCEPTED, Json(view.into())))
 }
 
+/// Start a run that waits in the queue at once, past those before it and past the lab's limits.
+#[utoipa::path(
+    post,
+    path = "/api/runs/{id}/start",
+    tag = "control",
+    params(("id" = String, Path, description = "Name of the run")),
+    responses(
+        (status = 202, body = Run),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+        (status = 409, body = Problem),
+    ),
+)]
+async fn start_queued_run(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    key: RequestKey,
+) -> Asked {
+    ask(state, &id, move |lab, id| lab.start_now(&id, key.by())).await
+}
+
 /// Ask a run to save a checkpoint and end.
 #[utoipa::path(
     post,
@@ -75,7 +96,7 @@ async fn pause_run(
 }
 
 /// Let a run go on: one that is paused steps again, one that ended before its last step gets a new
-/// attempt from its last checkpoint.
+/// attempt from its last checkpoint, as soon as there is room.
 #[utoipa::path(
     post,
     path = "/api/runs/{id}/resume",
@@ -485,6 +506,7 @@ async fn show_audit(
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
+        .routes(routes!(start_queued_run))
         .routes(routes!(stop_run))
         .routes(routes!(pause_run))
         .routes(routes!(resume_run))

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use cartridge_games::scene::Scene;
 use cartridge_run::episode;
+use cartridge_run::lab::Lab;
 use cartridge_run::store::EpisodeHead;
 use cartridge_run::store::episodes::{Order, Sort};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ pub struct EpisodeList {
     pub run_id: String,
     /// Episodes that have ended in all.
     pub total: u64,
-    /// Episodes that are missing here because what was recorded of them is damaged.
+    /// Episodes of which what was recorded is damaged: they are missing here, or listed without
+    /// being replayable to the end.
     pub damaged: u64,
     /// The episodes: the newest, oldest first, or as they were asked for.
     pub episodes: Vec<Episode>,
@@ -35,7 +37,7 @@ impl From<EpisodeHead> for Episode {
     fn from(head: EpisodeHead) -> Self {
         Self {
             episode: head.episode,
-            reward: head.reward,
+            reward: Some(head.reward).filter(|reward| reward.is_finite()),
             length: head.length,
             timestep: head.step,
             seed: head.seed,
@@ -143,10 +145,16 @@ async fn list_episodes(
             return Err(ApiError::Malformed(reason));
         }
         let tail = tail.unwrap_or(100).clamp(1, 10_000);
-        let columns = state.ask(move |lab| lab.episodes(&id, tail)).await?;
+        let tail = move |lab: &Lab| {
+            let columns = lab.episodes(&id, tail)?;
+            let numbers = columns.episode.clone();
+            let damaged = lab.with_archive(&id, |archive| archive.n_damaged_among(&numbers))?;
+            Ok((columns, damaged))
+        };
+        let (columns, damaged) = state.ask(tail).await?;
         let total = columns.episode.last().copied().unwrap_or(0);
         let episodes = episode_rows(&columns);
-        return Ok(Json(EpisodeList { run_id, total, damaged: 0, episodes }));
+        return Ok(Json(EpisodeList { run_id, total, damaged, episodes }));
     }
     let sort = sort.unwrap_or(EpisodeSort::Number).into();
     let order = match order {
@@ -268,6 +276,7 @@ struct ReplayQuery {
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 404, body = Problem),
+        (status = 409, body = Problem, description = "What was recorded is damaged, or cannot be stepped again"),
     ),
 )]
 async fn show_episode(

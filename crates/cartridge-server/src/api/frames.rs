@@ -32,7 +32,8 @@ struct FramesQuery {
 
 /// Watch a run, as a WebSocket: the lab sends `LiveFrame`s, beginning with the newest; the viewer
 /// may send `FrameCommand`s, which change its own rate and nobody else's. With `format=jpeg` each
-/// frame is a text without the picture, followed by the picture.
+/// frame is a text without the picture, followed by the picture. A foreign trainer that has sent no
+/// picture is told of by a `FrameNotice` instead, which no picture follows.
 #[utoipa::path(
     get,
     path = "/api/runs/{id}/frames",

@@ -8,9 +8,10 @@ use axum::http::StatusCode;
 use cartridge_games::registry;
 use cartridge_run::config::{ConfigError, Draft};
 use cartridge_run::lab::{self, RunView};
+use cartridge_run::launch::Terms;
 use cartridge_run::opponent::Opponent;
 use cartridge_run::store::index::Cursor;
-use cartridge_run::store::{self, Restart, RunId, RunState as Stored};
+use cartridge_run::store::{self, Limits, Restart, RunId, RunState as Stored};
 use cartridge_run::{Algorithm, RunError, steer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -261,6 +262,8 @@ pub enum Health {
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
+    /// Be started at once, past the queue.
+    Start,
     /// Save a checkpoint and end.
     Stop,
     /// Stop stepping and stay.
@@ -284,9 +287,8 @@ impl Capability {
     fn is_offered(self, state: Stored, status: &store::RunStatus) -> bool {
         use store::Command;
         let command = match self {
-            Self::Stop | Self::Terminate | Self::Delete => return true,
-            // Its checkpoints are its own.
-            Self::Fork => return false,
+            Self::Start | Self::Stop | Self::Terminate | Self::Delete => return true,
+            Self::Fork => return steer::offers_restore(status),
             // A new start needs no word of it.
             Self::Resume if !state.is_active() => return true,
             Self::Pause => Command::Pause,
@@ -300,9 +302,10 @@ impl Capability {
 
 /// What can be asked of a training in `state`.
 fn capabilities(state: Stored, has_checkpoint: bool) -> Vec<Capability> {
-    use Capability::{Checkpoint, Delete, Fork, Pause, Resume, Stop, Terminate, Tune};
+    use Capability::{Checkpoint, Delete, Fork, Pause, Resume, Start, Stop, Terminate, Tune};
     let mut now = match state {
-        Stored::Queued | Stored::Starting => vec![Stop, Terminate],
+        Stored::Queued => vec![Start, Stop, Terminate],
+        Stored::Starting => vec![Stop, Terminate],
         Stored::Running => vec![Stop, Pause, Terminate, Checkpoint, Tune],
         Stored::Paused => vec![Stop, Resume, Terminate, Checkpoint, Tune],
         Stored::Stopping => vec![Terminate],
@@ -507,7 +510,7 @@ impl From<RunView> for Run {
             capabilities: match manifest.kind {
                 store::RunKind::Train => capabilities(state, status.checkpoint_step.is_some()),
                 store::RunKind::External => {
-                    let all = capabilities(state, false).into_iter();
+                    let all = capabilities(state, status.checkpoint_step.is_some()).into_iter();
                     all.filter(|capability| capability.is_offered(state, &status)).collect()
                 }
                 store::RunKind::Eval if !state.is_active() => vec![Capability::Delete],
@@ -622,6 +625,26 @@ pub struct NewRun {
     /// How often it is started again from its last checkpoint when it fails or is lost.
     #[schema(maximum = 1000)]
     pub restarts: Option<u32>,
+    /// Seconds after which an attempt is stopped, with a last checkpoint.
+    #[schema(exclusive_minimum = 0.0)]
+    pub max_seconds: Option<f64>,
+    /// What it needs; less is left for others while it is at work.
+    pub resources: Option<NewResources>,
+}
+
+/// What a run needs.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewResources {
+    /// GPUs.
+    #[schema(default = 0)]
+    pub gpu: Option<u32>,
+    /// CPU cores: `2`, `0.5` or `500m`.
+    #[schema(default = "1")]
+    pub cpu: Option<String>,
+    /// Memory: `4Gi`, `512Mi`, or a number of bytes.
+    #[schema(default = "256Mi")]
+    pub memory: Option<String>,
 }
 
 /// Seconds before a run that failed is started again for the first time.
@@ -700,7 +723,11 @@ async fn start_run(
     let view = state
         .ask(move |lab| {
             let mut draft = Draft::new(&new.env_id, &new.algorithm)?;
+            let resources = new.resources.as_ref();
             for (key, value) in [
+                ("resources.gpu", resources.and_then(|it| it.gpu).map(Value::from)),
+                ("resources.cpu", resources.and_then(|it| it.cpu.clone()).map(Value::from)),
+                ("resources.memory", resources.and_then(|it| it.memory.clone()).map(Value::from)),
                 ("trainer.learning_rate", new.learning_rate.map(Value::from)),
                 ("trainer.total_timesteps", new.total_timesteps.map(Value::from)),
                 ("seeds.seed_base", new.seed.map(Value::from)),
@@ -711,7 +738,13 @@ async fn start_run(
             }
             let max = new.restarts.unwrap_or(0).min(1000);
             let restart = (max > 0).then_some(Restart { max, backoff_s: BACKOFF_S });
-            lab.start_run(&draft.finish()?, restart, request.by())
+            if let Some(seconds) = new.max_seconds.filter(|seconds| *seconds <= 0.0) {
+                let detail = format!("{seconds} is not above 0");
+                return Err(ConfigError::BadValue { key: "max_seconds".to_owned(), detail }.into());
+            }
+            let limits = Limits { max_seconds: new.max_seconds, ..Limits::default() };
+            let terms = Terms { restart, limits, ..Terms::default() };
+            lab.start_run(&draft.finish()?, terms, request.by())
         })
         .await
         .map_err(at_field)?;
@@ -732,6 +765,10 @@ fn at_field(error: ApiError) -> ApiError {
             "trainer.learning_rate" => "/learning_rate",
             "trainer.total_timesteps" => "/total_timesteps",
             "seeds.seed_base" => "/seed",
+            "max_seconds" => "/max_seconds",
+            "resources.gpu" => "/resources/gpu",
+            "resources.cpu" => "/resources/cpu",
+            "resources.memory" => "/resources/memory",
             _ => return error,
         },
     };

@@ -72,8 +72,9 @@ pub enum FeedMessage {
         run_id: String,
         /// The full path of the setting.
         path: String,
-        /// Its value until then.
-        old: f64,
+        /// Its value until then; none where a foreign trainer never said.
+        #[schema(required)]
+        old: Option<f64>,
         /// Its value from then on.
         new: f64,
         /// Who asked.
@@ -228,8 +229,9 @@ pub enum RunMessage {
 pub struct EpisodeRow {
     /// Its number in the run, from 1.
     pub episode: u64,
-    /// Sum of its rewards.
-    pub reward: f64,
+    /// Sum of its rewards; none where it was not finite.
+    #[schema(required)]
+    pub reward: Option<f64>,
     /// Its steps.
     pub length: u32,
     /// Loss of the update in which it ended.

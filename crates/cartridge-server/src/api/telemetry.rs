@@ -89,8 +89,9 @@ fn default_tail() -> usize {
 pub struct Episode {
     /// Its number in the run, from 1.
     pub episode: u64,
-    /// Sum of its rewards.
-    pub reward: f64,
+    /// Sum of its rewards; none where it was not finite.
+    #[schema(required)]
+    pub reward: Option<f64>,
     /// Its steps.
     pub length: u32,
     /// Environment steps of the run at its end.
@@ -128,7 +129,7 @@ pub fn episode_rows(columns: &store::Episodes) -> Vec<Episode> {
             reward: columns.reward[idx],
             length: columns.length[idx],
             timestep: columns.timestep[idx],
-            seed: Some(columns.seed[idx]),
+            seed: columns.seed[idx],
             terminated: columns.terminated[idx],
             truncated: None,
             timestamp: None,

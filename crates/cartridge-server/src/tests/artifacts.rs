@@ -5,7 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use cartridge_run::store::jsonl::Appender;
-use cartridge_run::store::{RunDir, RunId, SupervisorEvent, SupervisorLine};
+use cartridge_run::store::{
+    EpisodeHead, EpisodeWriter, RunDir, RunId, StepRecord, SupervisorEvent, SupervisorLine,
+};
 
 use super::*;
 
@@ -214,4 +216,81 @@ async fn room_is_shown_and_made_first_as_a_dry_run() {
     let (_, events) = lab.ask("GET", &format!("/api/runs/{id}/events"), None).await;
     let events = events["events"].as_array().unwrap();
     assert_eq!(events.iter().filter(|entry| entry["type"] == "artifact_pruned").count(), 2);
+}
+
+#[tokio::test]
+async fn episodes_that_are_damaged_or_not_finite_are_told_as_such() {
+    let lab = TestLab::new();
+    let (id, folder) = ended_run(&lab, &[]);
+    let dir = RunDir::new(&folder);
+    let mut writer = EpisodeWriter::open(&dir).unwrap();
+    let mut ends = Vec::new();
+    let mut rows = Appender::open(dir.metrics_path()).unwrap();
+    for (episode, reward) in [(1, 5.0), (2, f64::NAN), (3, 7.0)] {
+        let name = format!("e{episode}");
+        for _ in 0..20 {
+            let step = StepRecord {
+                action: json!(1),
+                reward,
+                terminated: false,
+                truncated: false,
+                obs: None,
+                t: None,
+            };
+            writer.step(1, &name, &step).unwrap();
+        }
+        let head = EpisodeHead {
+            episode,
+            attempt: 1,
+            lane: 0,
+            seed: None,
+            reward,
+            length: 20,
+            step: 20 * episode,
+            terminated: true,
+            truncated: false,
+            checkpoint_step: None,
+            t: 1.0,
+            foreign_id: Some(name),
+        };
+        writer.end(&head).unwrap();
+        writer.sync().unwrap();
+        ends.push(fs::metadata(folder.join("episodes/000001.seg")).unwrap().len() as usize);
+        let reward = Some(reward).filter(|reward| reward.is_finite());
+        rows.append(&json!({
+            "attempt": 1, "row": episode, "t": 1.0, "step": 20 * episode, "values": {},
+            "episodes": { "episode": [episode], "reward": [reward], "length": [20],
+                          "timestep": [20 * episode], "seed": [null], "terminated": [true] },
+        }))
+        .unwrap();
+    }
+    drop((writer, rows));
+    let segment = folder.join("episodes/000001.seg");
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[ends[1] + 80] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+
+    for list in ["", "?sort=number", "?sort=return"] {
+        let answer = lab.ask("GET", &format!("/api/runs/{id}/episodes{list}"), None).await.1;
+        assert_eq!((&answer["damaged"], &answer["total"]), (&json!(1), &json!(3)), "{list}");
+        let rewards: Vec<&Value> =
+            answer["episodes"].as_array().unwrap().iter().map(|e| &e["reward"]).collect();
+        let seeds = answer["episodes"].as_array().unwrap().iter().map(|e| &e["seed"]);
+        assert!(seeds.clone().all(Value::is_null) && seeds.count() == 3, "{answer}");
+        let expected = match list {
+            "?sort=return" => [json!(7.0), json!(5.0), Value::Null],
+            _ => [json!(5.0), Value::Null, json!(7.0)],
+        };
+        assert_eq!(rewards, expected.iter().collect::<Vec<_>>(), "{list}");
+    }
+    let (status, problem) = lab.ask("GET", &format!("/api/runs/{id}/episodes/3"), None).await;
+    assert_eq!((status.as_u16(), &problem["code"]), (409, &json!("damaged_episode")));
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("episodes/000001.seg") && detail.contains("stays readable"),
+        "{detail}"
+    );
+    let (status, replay) = lab.ask("GET", &format!("/api/runs/{id}/episodes/2"), None).await;
+    assert_eq!((status.as_u16(), &replay["episode"]["reward"]), (200, &Value::Null));
+    assert_eq!((&replay["steps"][0]["reward"], &replay["n_steps"]), (&Value::Null, &json!(20)));
 }

@@ -21,6 +21,7 @@ fn artifact(kind: ArtifactKind, path: &str, created_at: f64) -> Artifact {
         n_files: 1,
         size_bytes: 10,
         sha256: None,
+        step: None,
         created_at,
         modified_at: created_at,
         milestone: false,

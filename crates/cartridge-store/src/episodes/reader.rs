@@ -14,7 +14,9 @@ use super::block::{
     scan,
 };
 use super::steps::{self, Place, Places};
-use super::{EpisodeBody, EpisodeHead, FORMAT, StepRecord, segment_name, segments};
+use super::{
+    EpisodeBody, EpisodeHead, FORMAT, StepRecord, compare_returns, segment_name, segments,
+};
 use crate::error::{Result, StoreError};
 use crate::run_dir::RunDir;
 
@@ -47,7 +49,8 @@ pub enum Order {
 pub struct Page {
     /// Episodes in all.
     pub total: u64,
-    /// Episodes of `total` that cannot be read, because their block was changed or cut.
+    /// Episodes that cannot be read, because a block of theirs was changed or cut: those of
+    /// `total` that are missing here, and those of the part whose steps cannot all be read.
     pub n_damaged: u64,
     /// The part.
     pub heads: Vec<EpisodeHead>,
@@ -62,6 +65,14 @@ pub struct Damage {
     pub offset: u64,
     /// The episodes that cannot be read, where it is known.
     pub episodes: Option<(u64, u64)>,
+    /// Foreign episodes of which some steps cannot be read, in order.
+    pub steps_of: Vec<u64>,
+}
+
+impl Damage {
+    fn at(path: impl Into<PathBuf>, offset: u64) -> Self {
+        Self { path: path.into(), offset, episodes: None, steps_of: Vec::new() }
+    }
 }
 
 /// A foreign episode that has not ended, or never will.
@@ -102,6 +113,8 @@ pub struct EpisodeReader {
     /// For each entry, how many of its episodes count: none, all, or (decoded) some.
     n_live: Vec<u32>,
     briefs: Option<Vec<Brief>>,
+    /// Blocks of steps that were looked at, and whether they are what was written.
+    sound: HashMap<(u32, u64), bool>,
     files: HashMap<u32, File>,
 }
 
@@ -118,6 +131,7 @@ impl EpisodeReader {
             restored: BTreeMap::new(),
             n_live: Vec::new(),
             briefs: None,
+            sound: HashMap::new(),
             files: HashMap::new(),
         };
         reader.refresh()?;
@@ -141,6 +155,7 @@ impl EpisodeReader {
         }
         self.restored.extend(restored);
         self.files.clear();
+        self.sound.clear();
         self.entries = entries;
         self.briefs = None;
         self.n_live.clear();
@@ -164,8 +179,81 @@ impl EpisodeReader {
             .unwrap_or(0)
     }
 
-    /// A part of the list of all episodes. Damaged ones are counted and left out.
+    /// A part of the list of all episodes. Damaged ones are counted; those of which not even the
+    /// figures can be read are left out.
     pub fn heads(&mut self, sort: Sort, order: Order, offset: u64, limit: usize) -> Result<Page> {
+        let mut page = self.sorted_heads(sort, order, offset, limit)?;
+        let numbers: Vec<u64> = page.heads.iter().map(|head| head.episode).collect();
+        page.n_damaged += self.n_damaged_among(&numbers)?;
+        Ok(page)
+    }
+
+    /// How many of some episodes cannot be read, or not all of their steps.
+    pub fn n_damaged_among(&mut self, numbers: &[u64]) -> Result<u64> {
+        let mut by_block: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
+        let mut n_damaged = 0;
+        for &n in numbers {
+            match self.find(n) {
+                Some(index) => _ = by_block.entry(index).or_default().insert(n),
+                // A block whose header was changed is not found, and leaves a gap.
+                None if !self.damage.is_empty() => n_damaged += 1,
+                None => {}
+            }
+        }
+        for (index, wanted) in by_block {
+            let header = self.entries[index].header;
+            let block = self.block(index)?;
+            let episodes =
+                block.as_ref().and_then(|block| batch::decode(block, header.attempt, header.n));
+            let (Some(block), Some(episodes)) = (block, episodes) else {
+                n_damaged += wanted.len() as u64;
+                continue;
+            };
+            for (head, place) in episodes {
+                if wanted.contains(&head.episode) {
+                    let is_whole = match place.body(&block) {
+                        Some(Body::Steps(places)) => self.are_sound(&places)?,
+                        Some(Body::Actions(_)) => true,
+                        None => false,
+                    };
+                    n_damaged += u64::from(!is_whole);
+                }
+            }
+        }
+        Ok(n_damaged)
+    }
+
+    /// Whether all blocks that hold these steps are what was written; each is looked at once.
+    fn are_sound(&mut self, places: &Places) -> Result<bool> {
+        for place in &places.places {
+            let at = (place.segment, place.offset);
+            let is_sound = match self.sound.get(&at) {
+                Some(is_sound) => *is_sound,
+                None => {
+                    let key = |entry: &Entry| (entry.segment, entry.offset);
+                    let found = self.entries.binary_search_by_key(&at, key).ok();
+                    let block = match found {
+                        Some(index) => self.block(index)?,
+                        None => None,
+                    };
+                    self.sound.insert(at, block.is_some());
+                    block.is_some()
+                }
+            };
+            if !is_sound {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn sorted_heads(
+        &mut self,
+        sort: Sort,
+        order: Order,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page> {
         let total = self.n_episodes();
         if sort == Sort::Number {
             return self.heads_by_number(order, offset, limit, total);
@@ -177,7 +265,10 @@ impl EpisodeReader {
         let n_damaged = total - briefs.len() as u64;
         briefs.sort_unstable_by(|a, b| {
             let by = match sort {
-                Sort::Return => a.reward.total_cmp(&b.reward),
+                Sort::Return => {
+                    return compare_returns(a.reward, b.reward, order)
+                        .then(a.episode.cmp(&b.episode));
+                }
                 Sort::Length => a.length.cmp(&b.length),
                 Sort::Time => a.t.total_cmp(&b.t),
                 Sort::Number => std::cmp::Ordering::Equal,
@@ -299,12 +390,44 @@ impl EpisodeReader {
                 let episodes = (header.kind == Kind::EPISODES && !is_good)
                     .then_some((header.first, header.last));
                 let path = self.folder.join(segment_name(segment));
-                damage.push(Damage { path, offset, episodes });
+                damage.push(Damage { episodes, ..Damage::at(path, offset) });
+            }
+        }
+        if !damage.is_empty() {
+            let steps = self.episodes_by_steps()?;
+            for (segment, offset, episode) in steps {
+                let path = self.folder.join(segment_name(segment));
+                let here = |damage: &&mut Damage| damage.offset == offset && damage.path == path;
+                if let Some(damage) = damage.iter_mut().find(here)
+                    && damage.steps_of.last() != Some(&episode)
+                {
+                    damage.steps_of.push(episode);
+                }
             }
         }
         damage.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
         damage.dedup();
         Ok(damage)
+    }
+
+    /// Where the steps of foreign episodes are: segment, offset and episode, by episode.
+    fn episodes_by_steps(&mut self) -> Result<BTreeSet<(u32, u64, u64)>> {
+        let mut all = BTreeSet::new();
+        for index in 0..self.entries.len() {
+            let header = self.entries[index].header;
+            if header.kind != Kind::EPISODES {
+                continue;
+            }
+            let Some(block) = self.block(index)? else { continue };
+            let episodes = batch::decode(&block, header.attempt, header.n).unwrap_or_default();
+            for (head, place) in episodes {
+                if let Some(Body::Steps(places)) = place.body(&block) {
+                    let places = places.places.into_iter();
+                    all.extend(places.map(|place| (place.segment, place.offset, head.episode)));
+                }
+            }
+        }
+        Ok(all)
     }
 
     fn lengths(&self) -> Result<Vec<u64>> {
@@ -534,15 +657,14 @@ pub(super) fn find(folder: &Path) -> Result<Found> {
         for (place, record) in records.chunks_exact(RECORD_BYTES).enumerate() {
             match Entry::decode(record) {
                 Some(entry) => known.entry(entry.segment).or_default().push(entry),
-                None => found.damage.push(Damage {
-                    path: index_path.clone(),
-                    offset: FILE_HEADER_BYTES + (place * RECORD_BYTES) as u64,
-                    episodes: None,
-                }),
+                None => found.damage.push(Damage::at(
+                    &index_path,
+                    FILE_HEADER_BYTES + (place * RECORD_BYTES) as u64,
+                )),
             }
         }
     } else if !index.is_empty() {
-        found.damage.push(Damage { path: index_path, offset: 0, episodes: None });
+        found.damage.push(Damage::at(index_path, 0));
     }
     for segment in segments(folder)? {
         let known = known.remove(&segment).unwrap_or_default();
@@ -576,7 +698,7 @@ fn find_in(folder: &Path, segment: u32, known: &[Entry], found: &mut Found) -> R
             return Err(StoreError::NewerFormat { path, found, known: FORMAT });
         }
         FileHeader::Damaged => {
-            found.damage.push(Damage { path: path.clone(), offset: 0, episodes: None });
+            found.damage.push(Damage::at(&path, 0));
         }
     }
     let length = std::fs::metadata(&path).map_err(StoreError::io(&path))?.len();
@@ -586,7 +708,7 @@ fn find_in(folder: &Path, segment: u32, known: &[Entry], found: &mut Found) -> R
         if entry.end() > length {
             let Header { kind, first, last, .. } = entry.header;
             let episodes = (kind == Kind::EPISODES).then_some((first, last));
-            found.damage.push(Damage { path: path.clone(), offset: entry.offset, episodes });
+            found.damage.push(Damage { episodes, ..Damage::at(&path, entry.offset) });
             continue;
         }
         if entry.offset < end {
@@ -610,11 +732,8 @@ fn find_in(folder: &Path, segment: u32, known: &[Entry], found: &mut Found) -> R
 /// Keeps in mind what is no block.
 fn note(path: &Path, scan: &Scan, until: u64, found: &mut Found) {
     let tail = (scan.end < until).then_some(scan.end);
-    found.damage.extend(scan.gaps.iter().copied().chain(tail).map(|offset| Damage {
-        path: path.to_owned(),
-        offset,
-        episodes: None,
-    }));
+    let offsets = scan.gaps.iter().copied().chain(tail);
+    found.damage.extend(offsets.map(|offset| Damage::at(path, offset)));
 }
 
 /// What `events.jsonl` says from `offset` on about attempts that went on from a checkpoint, and

@@ -500,3 +500,40 @@ fn a_step_takes_few_bytes() {
     let per_step = (size("index") + size("000001.seg")) as f64 / (3_000.0 * 30.0);
     assert!(per_step < 1.5, "{per_step} bytes per step");
 }
+
+#[test]
+fn a_damaged_block_of_steps_names_its_episodes_and_leaves_the_others() {
+    let (_folder, dir) = run_dir();
+    let mut writer = EpisodeWriter::open(&dir).unwrap();
+    let mut ends = Vec::new();
+    for episode in 1..=3 {
+        let name = format!("episode {episode}");
+        for number in 0..20 {
+            writer.step(1, &name, &step(number)).unwrap();
+        }
+        let foreign_id = Some(name);
+        writer.end(&EpisodeHead { foreign_id, ..head(episode, 20) }).unwrap();
+        writer.sync().unwrap();
+        ends.push(fs::metadata(segment_path(&dir, 1)).unwrap().len());
+    }
+    drop(writer);
+    let whole = fs::read(segment_path(&dir, 1)).unwrap();
+    let mut changed = whole.clone();
+    // Somewhere in the steps of the second episode, which begin where the first one ends.
+    changed[ends[0] as usize + 80] ^= 1;
+    fs::write(segment_path(&dir, 1), changed).unwrap();
+
+    let mut reader = EpisodeReader::open(&dir).unwrap();
+    let page = reader.heads(Sort::Number, Order::Ascending, 0, 10).unwrap();
+    assert_eq!((page.total, page.n_damaged, page.heads.len()), (3, 1, 3));
+    let page = reader.heads(Sort::Return, Order::Descending, 0, 10).unwrap();
+    assert_eq!((page.n_damaged, page.heads.len()), (1, 3));
+    assert_eq!(reader.n_damaged_among(&[1, 3]).unwrap(), 0);
+    assert!(reader.steps(2, 0..20).is_err());
+    for readable in [1, 3] {
+        assert_eq!(reader.steps(readable, 0..20).unwrap().unwrap().len(), 20);
+    }
+    let damage = reader.verify().unwrap();
+    assert_eq!(damage.len(), 1);
+    assert_eq!((damage[0].offset, damage[0].steps_of.as_slice()), (ends[0], [2].as_slice()));
+}

@@ -12,10 +12,10 @@ fn metric_line(row: u64, n_episodes: u64) -> String {
         step: 100 * row,
         values: [("time/fps".to_owned(), Some(5.0))].into(),
         episodes: Episodes {
-            reward: numbers.iter().map(|&n| n as f64).collect(),
+            reward: numbers.iter().map(|&n| Some(n as f64)).collect(),
             length: vec![1; numbers.len()],
             timestep: numbers.clone(),
-            seed: numbers.clone(),
+            seed: numbers.iter().copied().map(Some).collect(),
             terminated: vec![true; numbers.len()],
             episode: numbers,
         },

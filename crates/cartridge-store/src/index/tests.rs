@@ -39,7 +39,9 @@ impl Fixture {
             restart: None,
             command: None,
             cwd: None,
+            environment: Default::default(),
             limits: Default::default(),
+            experiment_id: None,
         })
         .unwrap();
         (dir, manifest.id)

@@ -63,3 +63,26 @@ fn the_tail_of_a_text() {
     let (lines, truncated) = tail_text(&path, 2).unwrap();
     assert_eq!((lines, truncated), (vec!["399998".to_owned(), "399999".to_owned()], true));
 }
+
+#[test]
+fn the_tail_of_a_text_that_was_turned_over() {
+    #[track_caller]
+    fn check(newest: Option<&str>, older: Option<&str>, n_lines: usize, expected: (&str, bool)) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("log.txt"), folder.path().join("log.1.txt")];
+        for (path, text) in paths.iter().zip([newest, older]) {
+            if let Some(text) = text {
+                std::fs::write(path, text).unwrap();
+            }
+        }
+        let (lines, truncated) = tail_turned(&paths[0], &paths[1], n_lines).unwrap();
+        assert_eq!((lines.join(" ").as_str(), truncated), expected);
+    }
+    check(None, None, 5, ("", false));
+    check(Some("c\nd\n"), None, 5, ("c d", false));
+    check(Some("c\nd\n"), Some("a\nb\n"), 5, ("a b c d", false));
+    check(Some("c\nd\n"), Some("a\nb\n"), 3, ("b c d", true));
+    check(Some("c\nd\n"), Some("a\nb\n"), 2, ("c d", true));
+    check(Some("c\nd\n"), Some("a\nb\n"), 1, ("d", true));
+    check(None, Some("a\nb\n"), 5, ("a b", false));
+}

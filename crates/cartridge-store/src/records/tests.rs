@@ -46,12 +46,16 @@ fn columns_of_unequal_length_are_noticed() {
     let mut episodes = Episodes { episode: vec![1], ..Episodes::default() };
     assert_eq!(episodes.len(), None);
     episodes.append(Episodes {
-        reward: vec![1.0],
+        reward: vec![Some(1.0)],
         length: vec![1],
         timestep: vec![1],
         ..Episodes::default()
     });
-    episodes.append(Episodes { seed: vec![1], terminated: vec![true], ..Episodes::default() });
+    episodes.append(Episodes {
+        seed: vec![Some(1)],
+        terminated: vec![true],
+        ..Episodes::default()
+    });
     assert_eq!(episodes.len(), Some(1));
     episodes.keep_last(0);
     assert_eq!(episodes, Episodes::default());

@@ -17,7 +17,9 @@ pub(crate) fn manifest(id: RunId) -> Manifest {
         restart: None,
         command: None,
         cwd: None,
+        environment: Default::default(),
         limits: Default::default(),
+        experiment_id: None,
     }
 }
 

@@ -190,3 +190,34 @@ fn the_newest_attempt_wins() {
     let events = [training.clone(), later(&training), later(&done(DoneReason::Completed))];
     check(&events, &ended, &[stop()], RunState::Succeeded);
 }
+
+#[test]
+fn an_attempt_that_waits_is_queued_until_it_is_started_or_taken_back() {
+    let second = |event| SupervisorLine { attempt: 2, t: 20.0, event };
+    let training = [event(Event::TrainingStarted { total_timesteps: 100 })];
+    let mut journal = vec![started(), exited(Some(1), None), second(SupervisorEvent::Queued)];
+    check(&training, &journal, &[], RunState::Queued);
+    let mut status = RunStatus::default();
+    journal.iter().for_each(|line| status.apply_supervisor(line));
+    assert_eq!((status.next_attempt(), status.waits_since()), (2, Some(20.0)));
+    assert_eq!(RunStatus::default().next_attempt(), 1);
+
+    let mut taken_back = journal.clone();
+    let SupervisorLine { event: exit, .. } = exited(None, None);
+    let SupervisorEvent::Exited { code, signal, log, reason, lines, .. } = exit else {
+        unreachable!("it is an exit")
+    };
+    let exit = SupervisorEvent::Exited { code, signal, forced: true, log, reason, lines };
+    taken_back.push(second(exit));
+    check(&training, &taken_back, &[], RunState::Terminated);
+    journal.push(second(SupervisorEvent::Started { supervisor_pid: 1, trainer_pid: 2 }));
+    check(&training, &journal, &[], RunState::Starting);
+}
+
+#[test]
+fn a_loss_says_why_where_that_is_known() {
+    let mut status = RunStatus { lost: true, ..RunStatus::default() };
+    assert_eq!(status.failure().unwrap().message, "the supervisor of this run fell silent");
+    status.lost_reason = Some("disk full".to_owned());
+    assert_eq!(status.failure().unwrap().message, "the supervisor of this run is gone: disk full");
+}

@@ -1,6 +1,7 @@
 //! `cartridge audit`: who changed what, and whether the records are as they were written.
 
 use cartridge_run::audit;
+use cartridge_server::time::rfc3339;
 
 use super::{DataArgs, say, say_json};
 use crate::exit::Exit;
@@ -49,9 +50,9 @@ fn list(args: &Args) -> anyhow::Result<Exit> {
             (old, new) => format!("  {old} -> {new}"),
         };
         say(&format!(
-            "{:>6}  {:.0}  {:<10}{:<12}{}{change}",
+            "{:>6}  {}  {:<10}{:<12}{}{change}",
             line.seq,
-            line.t,
+            rfc3339(line.t),
             line.who,
             line.what.as_str(),
             line.target

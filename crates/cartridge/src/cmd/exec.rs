@@ -1,22 +1,42 @@
 //! `cartridge exec`: a trainer that is not ours, as a run like any other.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cartridge_run::config::{Resources, parse_bytes, parse_cores};
 use cartridge_run::launch::External;
+use cartridge_run::queue::Demand;
 use cartridge_run::steer::{self, By};
 use cartridge_run::store::Limits;
-use serde_json::json;
 
-use super::train::{Watcher, count_interrupts, follow};
-use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, say, say_json, user};
+use super::train::{TermArgs, Watcher, count_interrupts, follow, hand_over};
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, user};
 use crate::exit::Exit;
+
+/// Variables that say which programs and machines a trainer uses. They are kept with the run, so
+/// that it is the same whoever starts it: this command, or the lab later.
+const KEPT_VARIABLES: [&str; 12] = [
+    "PATH",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "LD_LIBRARY_PATH",
+    "CUDA_HOME",
+    "CUDA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+];
 
 /// Run any trainer as a run of the lab
 ///
 /// The program writes JSON lines to its standard output, as docs/protocol.md says; whatever else
 /// it prints is its log. The run goes on if this command is closed. The first Ctrl-C asks it to
-/// stop, the second leaves it to itself.
+/// stop, the second leaves it to itself. While a lab is at work on the data folder, the run waits
+/// in its queue until there is room; Ctrl-C takes a run that waits back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the environment; it need not be one of ours
@@ -28,15 +48,28 @@ pub(crate) struct Args {
     /// Told to the program in CARTRIDGE_SEED
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// End it after so many seconds
-    #[arg(long, value_name = "N", value_parser = seconds)]
-    max_seconds: Option<f64>,
+    /// CPU cores that it needs, such as 2 or 500m [default: 1]
+    #[arg(long, value_name = "CORES", value_parser = cores)]
+    cpu: Option<String>,
+    /// Memory that it needs, such as 4Gi [default: 256Mi]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    memory: Option<String>,
+    /// GPUs that it needs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    gpu: u32,
+    /// Another variable of this environment that the program gets also when the lab starts it; it
+    /// is kept in run.json, so no secrets; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pass: Vec<String>,
     /// End it after so many environment steps
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
-    /// Seconds that it may take to save and end when it is asked to stop
-    #[arg(long, value_name = "N", default_value_t = STOP_GRACE_SECONDS)]
-    stop_grace: u64,
+    /// Seconds that it may take to save and end when it is asked to stop [default: 60, or what the
+    /// lab that starts it allows]
+    #[arg(long, value_name = "N")]
+    stop_grace: Option<u64>,
+    #[command(flatten)]
+    terms: TermArgs,
     /// Start the run and return at once
     #[arg(long)]
     detach: bool,
@@ -58,29 +91,74 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn cores(text: &str) -> Result<String, String> {
+    match parse_cores(text) {
+        Some(_) => Ok(text.trim().to_owned()),
+        None => Err("write cores as 4 or 1500m".to_owned()),
+    }
+}
+
+fn bytes(text: &str) -> Result<String, String> {
+    match parse_bytes(text) {
+        Some(_) => Ok(text.trim().to_owned()),
+        None => Err("write memory as 8Gi, 512Mi or a number of bytes".to_owned()),
+    }
+}
+
+/// The variables that are kept with the run.
+fn environment(args: &Args) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut kept = BTreeMap::new();
+    for name in KEPT_VARIABLES {
+        if let Ok(value) = std::env::var(name) {
+            kept.insert(name.to_owned(), value);
+        }
+    }
+    for name in &args.pass {
+        if name.starts_with("CARTRIDGE_") {
+            anyhow::bail!(
+                "--pass {name}: the lab sets variables that begin with CARTRIDGE_ itself"
+            );
+        }
+        let value = std::env::var(name)
+            .with_context(|| format!("--pass {name}: there is no such variable here"))?;
+        kept.insert(name.clone(), value);
+    }
+    Ok(kept)
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let interrupts = count_interrupts()?;
+    let usual = Resources::default();
+    let resources = Resources {
+        gpu: args.gpu,
+        cpu: args.cpu.clone().unwrap_or(usual.cpu),
+        memory: args.memory.clone().unwrap_or(usual.memory),
+    };
+    let mut terms = args.terms.terms();
+    terms.limits = Limits {
+        max_steps: args.max_steps,
+        stop_grace_s: args.stop_grace.map(|seconds| seconds as f64),
+        ..terms.limits
+    };
+    let lab = args.terms.admit(&data, &Demand::of_resources(&resources))?;
     let external = External {
         env_id: args.env.clone(),
         name: args.name.clone().unwrap_or_else(|| format!("{}, {}", args.env, args.command[0])),
         seed: args.seed,
         command: args.command.clone(),
         cwd: std::env::current_dir().context("finding the current folder")?,
-        limits: Limits { max_seconds: args.max_seconds, max_steps: args.max_steps },
+        environment: environment(args)?,
+        resources,
+        terms,
     };
-    let launcher = launcher(Duration::from_secs(args.stop_grace))?;
+    let launcher = launcher(Duration::from_secs(args.stop_grace.unwrap_or(STOP_GRACE_SECONDS)))?;
     let manifest = steer::create_external(&data, &launcher, external, By::new(&user()))?;
-    let dir = data.run(&manifest.id);
-    launcher.start(&data, &manifest.id, 1)?;
+    hand_over(&data, &launcher, &manifest, lab.as_ref(), args.detach, args.json)?;
     if args.detach {
-        if args.json {
-            say_json(&json!({ "run_id": manifest.id }));
-        } else {
-            say(&manifest.id.to_string());
-        }
         return Ok(Exit::Ok);
     }
-    note(&format!("{}: {}", manifest.id, manifest.name));
-    follow(&data, &launcher, &manifest, Watcher::new(args.json, None, dir), &interrupts)
+    let mut watcher = Watcher::new(args.json, None, data.run(&manifest.id));
+    watcher.is_handed_over = lab.is_some();
+    follow(&data, &launcher, &manifest, watcher, &interrupts)
 }

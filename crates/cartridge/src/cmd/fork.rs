@@ -5,7 +5,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cartridge_run::RunError;
 use cartridge_run::config::parse_assignment;
-use cartridge_run::lab::address_of;
+use cartridge_run::lab;
+use cartridge_run::queue::Demand;
 use cartridge_run::steer::{self, By};
 use serde_json::json;
 
@@ -48,8 +49,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         .map_err(RunError::from)?;
     let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
     let by = user();
+    let lab = lab::presence(&data);
+    if let Some(lab) = &lab {
+        lab.limits.admit(&Demand::of(&parent)).map_err(RunError::from)?;
+    }
     let fork = steer::fork(&data, &launcher, &parent, &args.checkpoint, &overrides, By::new(&by))?;
-    if address_of(&data).is_none() {
+    if lab.is_none() {
         launcher.start(&data, &fork.id, 1)?;
     }
     let origin = fork.parent.context("a fork has a parent")?;

@@ -1,7 +1,9 @@
 //! `cartridge guard`: ends what a trainer has started when the supervisor is gone.
 
+use cartridge_run::store::RunId;
 use cartridge_run::supervisor;
 
+use super::DataArgs;
 use crate::exit::Exit;
 
 /// End a group of processes when standard input closes (started by a supervisor)
@@ -11,10 +13,18 @@ pub(crate) struct Args {
     /// The group
     #[arg(long)]
     group: i32,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Name of the run
+    #[arg(long)]
+    run: RunId,
+    /// Which start of the trainer it guards
+    #[arg(long)]
+    attempt: u32,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    supervisor::guard(args.group);
+    let dir = args.data.open_existing()?.run(&args.run);
+    supervisor::guard(args.group, &dir, &args.run, args.attempt);
     Ok(Exit::Ok)
 }

@@ -21,7 +21,8 @@ enum Command {
 
 /// Run any trainer and say line by line what is right, wrong or ignored
 ///
-/// Exit code 0 when the trainer speaks the protocol well, 1 when not.
+/// Exit code 0 when the trainer speaks the protocol well, 1 when not, and 7 when it does as far as
+/// could be seen, but ended before everything was tried.
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// Send pause, resume, checkpoint and stop, and look at what comes of them
@@ -74,12 +75,26 @@ pub(crate) fn run(Args { command: Command::Check(args) }: &Args) -> anyhow::Resu
             };
             say(&format!("{:<11}{word:<8}{}", exercise.command, exercise.detail));
         }
-        say(if summary.ok { "It speaks the protocol well." } else { "It does not speak it well:" });
+        say(match (summary.problems.is_empty(), summary.not_tried.is_empty()) {
+            (true, true) => "It speaks the protocol well.",
+            (true, false) => "It speaks the protocol well as far as it was tried.",
+            (false, _) => "It does not speak it well:",
+        });
         for problem in &summary.problems {
             say(&format!("  {problem}"));
         }
+        if !summary.not_tried.is_empty() {
+            say("Not tried:");
+        }
+        for left_out in &summary.not_tried {
+            say(&format!("  {left_out}"));
+        }
     }
-    Ok(if summary.ok { Exit::Ok } else { Exit::Failed })
+    Ok(match (summary.problems.is_empty(), summary.ok) {
+        (false, _) => Exit::Failed,
+        (true, false) => Exit::Unfinished,
+        (true, true) => Exit::Ok,
+    })
 }
 
 /// One line about one line.

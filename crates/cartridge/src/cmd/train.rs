@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use cartridge_run::config::Draft;
-use cartridge_run::launch::Launcher;
-use cartridge_run::steer::{self, By};
+use cartridge_run::lab::{self, Presence};
+use cartridge_run::launch::{Launcher, Terms};
+use cartridge_run::queue::{self, Demand};
+use cartridge_run::steer::{self, By, Turn};
 use cartridge_run::store::{
-    Command, DataDir, Follower, Manifest, News, Restart, RunDir, RunId, RunState, RunStatus, jsonl,
+    Command, DataDir, Follower, Limits, Manifest, News, Restart, RunDir, RunId, RunState,
+    RunStatus, jsonl,
 };
 use cartridge_run::supervisor::HEARTBEAT;
 use cartridge_run::{RunConfig, RunError};
@@ -27,7 +30,8 @@ use crate::exit::Exit;
 ///
 /// The run is an ordinary one: a lab on the same data folder shows it live, and it goes on if
 /// this command is closed. The first Ctrl-C stops the run after a last checkpoint, the second
-/// leaves it to itself.
+/// leaves it to itself. While a lab is at work on the data folder, the run waits in its queue until
+/// there is room; Ctrl-C takes a run that waits back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the environment, such as CartPole-v1
@@ -52,12 +56,8 @@ pub(crate) struct Args {
     /// option of the environment; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Start the run again from its last checkpoint when it fails, at most so often
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    restarts: u32,
-    /// Seconds before it is started again for the first time; twice as long before every further
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
-    restart_backoff: f64,
+    #[command(flatten)]
+    terms: TermArgs,
     /// Start the run and return at once
     #[arg(long)]
     detach: bool,
@@ -66,6 +66,60 @@ pub(crate) struct Args {
     /// One JSON object per line, the result last
     #[arg(long)]
     json: bool,
+}
+
+/// What holds for a run whatever it trains: the same for our trainers and for those of others.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TermArgs {
+    /// Start the run again from its last checkpoint when it fails, at most so often
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    restarts: u32,
+    /// Seconds before it is started again for the first time; twice as long before every further
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    restart_backoff: f64,
+    /// End it after so many seconds, with a last checkpoint
+    #[arg(long, value_name = "SECONDS", value_parser = super::exec::seconds)]
+    max_seconds: Option<f64>,
+    /// The experiment that it belongs to, by which old runs are counted
+    #[arg(long, value_name = "ID", value_parser = experiment_id)]
+    experiment: Option<String>,
+    /// Start it at once, past the queue of a lab on the same data folder
+    #[arg(long)]
+    now: bool,
+}
+
+impl TermArgs {
+    pub(crate) fn terms(&self) -> Terms {
+        let restart = Restart { max: self.restarts, backoff_s: self.restart_backoff };
+        Terms {
+            restart: (self.restarts > 0).then_some(restart),
+            limits: Limits { max_seconds: self.max_seconds, ..Limits::default() },
+            experiment_id: self.experiment.clone(),
+        }
+    }
+
+    /// The lab in whose queue the run will wait, if there is one that has room for it at all.
+    pub(crate) fn admit(
+        &self,
+        data: &DataDir,
+        demand: &Demand,
+    ) -> anyhow::Result<Option<Presence>> {
+        let lab = lab::presence(data).filter(|_| !self.now);
+        if let Some(lab) = &lab {
+            lab.limits.admit(demand).map_err(RunError::from)?;
+        }
+        Ok(lab)
+    }
+}
+
+/// Letters, digits and signs that are the same in a file name and in a URL.
+fn experiment_id(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if (1..=64).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('.') {
+        Ok(text.to_owned())
+    } else {
+        Err("write it with up to 64 letters, digits, `-`, `_` and `.`".to_owned())
+    }
 }
 
 /// The result.
@@ -87,22 +141,40 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let interrupts = count_interrupts()?;
     let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
-    let restart = (args.restarts > 0)
-        .then_some(Restart { max: args.restarts, backoff_s: args.restart_backoff });
-    let manifest = steer::create(&data, &launcher, &config, restart, By::new(&user()))?;
-    let dir = data.run(&manifest.id);
-    launcher.start(&data, &manifest.id, 1)?;
+    let lab = args.terms.admit(&data, &Demand::of_resources(&config.resources))?;
+    let terms = args.terms.terms();
+    let manifest = steer::create(&data, &launcher, &config, terms, By::new(&user()))?;
+    hand_over(&data, &launcher, &manifest, lab.as_ref(), args.detach, args.json)?;
     if args.detach {
-        if args.json {
-            say_json(&json!({ "run_id": manifest.id }));
-        } else {
-            say(&manifest.id.to_string());
-        }
         return Ok(Exit::Ok);
     }
-    note(&format!("{}: {}", manifest.id, manifest.name));
-    let watcher = Watcher::new(args.json, Some(config.trainer.total_timesteps()), dir);
+    let total = Some(config.trainer.total_timesteps);
+    let mut watcher = Watcher::new(args.json, total, data.run(&manifest.id));
+    watcher.is_handed_over = lab.is_some();
     follow(&data, &launcher, &manifest, watcher, &interrupts)
+}
+
+/// Starts a run that was made, or leaves it to the lab whose queue it waits in, and says so.
+pub(crate) fn hand_over(
+    data: &DataDir,
+    launcher: &Launcher,
+    manifest: &Manifest,
+    lab: Option<&Presence>,
+    is_detached: bool,
+    json: bool,
+) -> anyhow::Result<()> {
+    if lab.is_none() {
+        launcher.start(data, &manifest.id, 1)?;
+    }
+    match (is_detached, json) {
+        (true, true) => say_json(&json!({ "run_id": manifest.id })),
+        (true, false) => say(manifest.id.as_str()),
+        (false, _) => note(&format!("{}: {}", manifest.id, manifest.name)),
+    }
+    if let (Some(lab), true) = (lab, is_detached) {
+        note(&format!("the lab at {} starts it as soon as there is room", lab.address));
+    }
+    Ok(())
 }
 
 /// Counts how often Ctrl-C is pressed.
@@ -126,10 +198,15 @@ pub(crate) fn follow(
     interrupts: &AtomicUsize,
 ) -> anyhow::Result<Exit> {
     let mut is_stopping = false;
+    let mut waiting = Waiting { looked_at: Instant::now(), said: None };
     loop {
         let news = watcher.look()?;
-        let is_silent = watcher.silence() > 2 * HEARTBEAT;
         let state = watcher.follower.status.state();
+        if state == RunState::Queued && watcher.waits_for_a_lab() {
+            watcher.last_heard = Instant::now();
+            waiting.tell(data, &manifest.id, &watcher)?;
+        }
+        let is_silent = watcher.silence() > 2 * HEARTBEAT;
         if let Some(wait) = watcher.restart_wait(manifest, is_silent) {
             watcher.bar.suspend(|| {
                 note(&format!("{} failed; it is started again in {wait:.0?}", manifest.id));
@@ -151,8 +228,11 @@ pub(crate) fn follow(
             0 => {}
             1 if !is_stopping => {
                 is_stopping = true;
-                watcher.bar.suspend(|| {
-                    note("stopping after a last checkpoint; Ctrl-C again leaves the run to itself");
+                watcher.bar.suspend(|| match state {
+                    RunState::Queued => note("taking it back from the queue"),
+                    _ => note(
+                        "stopping after a last checkpoint; Ctrl-C again leaves the run to itself",
+                    ),
                 });
                 ask(data, &manifest.id, Command::Stop)?;
             }
@@ -175,6 +255,43 @@ pub(crate) fn follow(
         }
     }
     watcher.finish(&manifest.id)
+}
+
+/// How often a run that waits is looked for in the queue.
+const QUEUE_LOOK: Duration = Duration::from_secs(1);
+
+/// What was said of a run in the queue of a lab. One that is started within a moment is not spoken
+/// of.
+#[derive(Debug)]
+struct Waiting {
+    looked_at: Instant,
+    said: Option<String>,
+}
+
+impl Waiting {
+    /// Says where the run stands whenever that has changed.
+    fn tell(&mut self, data: &DataDir, id: &RunId, watcher: &Watcher) -> anyhow::Result<()> {
+        if self.looked_at.elapsed() < QUEUE_LOOK {
+            return Ok(());
+        }
+        self.looked_at = Instant::now();
+        let what_to_do = format!("Ctrl-C takes it back, `cartridge start {id}` starts it at once");
+        let word = match (lab::presence(data), queue::place(data, id)?) {
+            // It has just been started.
+            (_, None) => return Ok(()),
+            (Some(Presence { address, .. }), Some(place)) => {
+                format!(
+                    "{id} waits in the queue of the lab at {address}, at place {place}; {what_to_do}"
+                )
+            }
+            (None, _) => format!("the lab is gone, and {id} waits for the next; {what_to_do}"),
+        };
+        if self.said.as_ref() != Some(&word) {
+            watcher.bar.suspend(|| note(&word));
+            self.said = Some(word);
+        }
+        Ok(())
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -214,6 +331,8 @@ pub(crate) struct Watcher {
     total: Option<u64>,
     /// How far the trainer's own words have been shown.
     shown_log: Option<u64>,
+    /// Whether a lab starts the run.
+    pub(crate) is_handed_over: bool,
 }
 
 impl Watcher {
@@ -242,7 +361,13 @@ impl Watcher {
             last_heard: Instant::now(),
             total,
             shown_log: (total.is_none() && !json).then_some(0),
+            is_handed_over: false,
         }
+    }
+
+    /// Whether the run, as long as it is queued, waits for a lab and not for its supervisor.
+    fn waits_for_a_lab(&self) -> bool {
+        self.is_handed_over || self.follower.status.waits_since().is_some()
     }
 
     fn look(&mut self) -> anyhow::Result<News> {
@@ -311,7 +436,8 @@ impl Watcher {
         }
         let (_, status) = steer::look(data, &manifest.id)?;
         if status.last_attempt() == attempt {
-            match steer::resume(data, launcher, manifest, &status, By::new(&user())) {
+            let turn = if lab::presence(data).is_some() { Turn::InQueue } else { Turn::Now };
+            match steer::resume(data, launcher, manifest, &status, turn, By::new(&user())) {
                 // Somebody else was faster.
                 Ok(()) | Err(RunError::NotNow { .. } | RunError::Ended { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -389,6 +515,9 @@ fn summarise(report: &Report, status: &RunStatus) {
             for line in failure.log {
                 note(&format!("  {line}"));
             }
+        }
+        None if status.started_at.is_none() => {
+            say(&format!("{} was taken back before it was started", report.run_id));
         }
         None => {
             if let Some(reason) = &status.end_reason {

@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Memory of all runs together, such as 8Gi [default: all]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
+    /// GPUs of all runs together [default: those that NVIDIA's driver shows]
+    #[arg(long, value_name = "N")]
+    gpus: Option<u32>,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -145,7 +148,7 @@ fn limits(args: &Args) -> Limits {
         // Whoever allows more runs than there are cores means it.
         cpu: args.max_cpu.unwrap_or_else(|| machine.cpu.max(f64::from(args.max_runs.unwrap_or(0)))),
         memory: args.max_memory.unwrap_or(machine.memory),
-        ..machine
+        gpu: args.gpus.unwrap_or(machine.gpu),
     }
 }
 

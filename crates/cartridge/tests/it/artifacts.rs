@@ -132,9 +132,13 @@ fn a_lab_looks_prunes_and_serves() {
     assert_eq!(list["wandb_url"], "https://wandb.ai/lab/x");
     let (_, storage) = lab.get("/api/storage");
     assert!(storage["total_bytes"].as_u64().unwrap() > 0 && storage["free_bytes"].is_u64());
-    let (_, events) = lab.get(&format!("/api/runs/{id}/events"));
-    let events = events["events"].as_array().unwrap();
-    assert_eq!(events.iter().filter(|entry| entry["type"] == "artifact_pruned").count(), 2);
+    // The list is durable before its events are told.
+    wait_for("the events", || {
+        let (_, events) = lab.get(&format!("/api/runs/{id}/events"));
+        let events = events["events"].as_array().unwrap();
+        let pruned = events.iter().filter(|entry| entry["type"] == "artifact_pruned");
+        (pruned.count() == 2).then_some(())
+    });
     // Repairs are for a data folder without a lab.
     assert_eq!(fsck(folder.path(), &["--repair"]).0, Some(4));
 }

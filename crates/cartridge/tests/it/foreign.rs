@@ -256,6 +256,8 @@ fn a_trainer_is_steered_and_what_it_says_is_seen() {
     let before = n_lines();
     ask("tune", &json!({ "path": "trainer.learning_rate", "value": 0.05 }));
     let tuned = wait_for("the tuning", || events(&dir, "tune_applied").pop());
+    let saved = events(&dir, "checkpoint_saved").pop().unwrap();
+    assert_eq!(saved["step"], tuned["step"], "a checkpoint comes first");
     assert_eq!((&tuned["old"], &tuned["new"]), (&json!(0.1), &json!(0.05)));
     assert!(n_lines() <= before + 1, "it stands still");
     ask("checkpoint", &json!({}));
@@ -414,6 +416,10 @@ fn the_checker_says_what_is_right_and_what_is_not() {
         .collect();
     assert_eq!(tried, ["pause", "resume", "checkpoint", "stop"]);
 
+    let (code, summary, _) = check(&["--exercise"], &["--steps", "20", "--delay", "0"]);
+    assert_eq!((code, &summary["ok"]), (Some(7), &json!(false)), "{summary}");
+    assert_eq!(summary["not_tried"].as_array().unwrap().len(), 4, "{summary}");
+
     let (code, summary, said) = check(&[], &["--garbage", "--steps", "20", "--delay", "0"]);
     assert_eq!((code, &summary["ok"]), (Some(1), &json!(false)), "{summary}");
     let wrong = said
@@ -430,4 +436,264 @@ fn the_checker_says_what_is_right_and_what_is_not() {
     let output = run(folder.path(), &["protocol", "check", "--", "echo", "hello"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("no line of the protocol came"));
+}
+
+/// The lines of `supervisor.jsonl` that say that an attempt has begun.
+fn attempts(dir: &Path) -> usize {
+    lines(&dir.join("supervisor.jsonl")).iter().filter(|line| line["type"] == "started").count()
+}
+
+#[test]
+fn a_trainer_that_fails_is_started_again_from_its_newest_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--restarts", "1", "--restart-backoff", "0.1"];
+    let args = ["--crash-at", "90", "--checkpoint-every", "30", "--delay", "0"];
+    let (report, dir) = exec(folder.path(), &options, &args);
+    assert_eq!((report["state"].as_str(), attempts(&dir)), (Some("failed"), 2), "{report}");
+    let saved = events(&dir, "checkpoint_saved");
+    let first: Vec<&Value> = saved.iter().filter(|event| event["attempt"] == 1).collect();
+    let newest = first.last().unwrap();
+    let restored = events(&dir, "restored").remove(0);
+    assert_eq!((&restored["attempt"], &restored["step"]), (&json!(2), &newest["step"]));
+    assert_eq!(restored["checkpoint"], newest["name"]);
+    assert!(events(&dir, "warning").is_empty());
+
+    // Without a word about it, it is started once.
+    let (_, dir) = exec(folder.path(), &[], &args);
+    assert_eq!(attempts(&dir), 1);
+}
+
+#[test]
+fn a_fork_of_a_trainer_goes_on_from_a_copy_of_its_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--steps", "400", "--checkpoint-every", "100", "--delay", "0"];
+    let (report, dir) = exec(folder.path(), &["--max-seconds", "600"], &args);
+    let parent = report["run_id"].as_str().unwrap();
+    let saved = events(&dir, "checkpoint_saved")[1].clone();
+    let step = saved["step"].as_u64().unwrap();
+    let fork = |args: &[&str]| {
+        let at = step.to_string();
+        run(folder.path(), &[&["fork", parent, "--json", "--checkpoint", &at], args].concat())
+    };
+    let forked = result(&fork(&["--set", "trainer.learning_rate=0.5"]));
+    assert_eq!(
+        (&forked["parent"]["run"], &forked["parent"]["step"]),
+        (&json!(parent), &json!(step))
+    );
+    let id = forked["run_id"].as_str().unwrap();
+    let fork_dir = folder.path().join("data/runs").join(id);
+    wait_for("its end", || {
+        lines(&fork_dir.join("supervisor.jsonl")).pop().filter(|line| line["type"] == "exited")
+    });
+    assert_eq!(events(&fork_dir, "done")[0]["reason"], "completed");
+    let restored = events(&fork_dir, "restored").remove(0);
+    assert_eq!(
+        (&restored["step"], &restored["row"], &restored["attempt"]),
+        (&json!(step), &json!(0), &json!(1))
+    );
+    let name = saved["name"].as_str().unwrap();
+    let content = |dir: &Path| fs::read(dir.join("checkpoints").join(name).join("q.json")).unwrap();
+    assert_eq!(content(&fork_dir), content(&dir), "it has a copy of its own");
+    let configured = events(&fork_dir, "configured").remove(0);
+    assert_eq!(configured["args"]["learning_rate"], 0.5);
+    let manifest: Value =
+        serde_json::from_slice(&fs::read(fork_dir.join("run.json")).unwrap()).unwrap();
+    assert_eq!(manifest["config"]["overrides"], json!({ "trainer.learning_rate": 0.5 }));
+    assert_eq!(
+        (&manifest["kind"], &manifest["limits"]["max_seconds"]),
+        (&json!("external"), &json!(600.0))
+    );
+    let rows = lines(&fork_dir.join("metrics.jsonl"));
+    assert!(rows.iter().all(|row| row["step"].as_u64() >= Some(step)), "it goes on from there");
+
+    // Its lineage is visible, and a fork can be forked.
+    let lab = LabProcess::start(&folder.path().join("data"), 0);
+    let shown = lab.get(&format!("/api/runs/{parent}")).1;
+    assert_eq!(shown["children"], json!([id]));
+    assert!(shown["capabilities"].as_array().unwrap().contains(&json!("fork")), "{shown}");
+    let body = json!({ "checkpoint": step.to_string() });
+    let (status, grandchild) = lab.post(&format!("/api/runs/{id}/fork"), &body);
+    assert_eq!((status, &grandchild["parent"]["run_id"]), (201, &json!(id)), "{grandchild}");
+    let id = grandchild["id"].as_str().unwrap();
+    lab.wait_for_run(id, "the end", |run| run["state"] == "succeeded");
+
+    // What cannot be done is refused with the reason.
+    let refused = |output: &std::process::Output, code: i32, words: &str| {
+        assert_eq!(output.status.code(), Some(code));
+        let said = text(&output.stderr);
+        assert!(said.contains(words), "{said}");
+    };
+    refused(
+        &fork(&["--set", "trainer.gamma=0.9"]),
+        2,
+        "overrides_whitelist has trainer.learning_rate",
+    );
+    refused(&fork(&["--set", "trainer.learning_rate=7"]), 2, "trainer.learning_rate");
+    let command = ["exec", "--env", "x", "--json", "--", "sh", "-c", "echo nothing"];
+    let (report, _) =
+        exec_command(folder.path(), &[&command[..3], &["--now"], &command[3..]].concat());
+    let output = run(folder.path(), &["fork", report["run_id"].as_str().unwrap()]);
+    refused(&output, 4, "does not offer to go on from a checkpoint");
+}
+
+#[test]
+fn a_child_in_a_session_of_its_own_does_not_outlive_the_trainer() {
+    let folder = tempfile::tempdir().unwrap();
+    let stray = |id: &str| -> u64 {
+        let log = folder.path().join("runs").join(id).join("log.txt");
+        wait_for("the child", || {
+            let log = fs::read_to_string(&log).ok()?;
+            log.lines().find_map(|line| line.strip_prefix("stray ")?.parse().ok())
+        })
+    };
+    let gone = |pid: u64| wait_for("the child to end", || (!is_alive(pid)).then_some(()));
+    let endless = ["--steps", "1000000000", "--stray"];
+    for verb in ["terminate", "stop"] {
+        let id = detach(folder.path(), &[], &endless);
+        let pid = stray(&id);
+        assert!(is_alive(pid));
+        assert!(run(folder.path(), &[verb, &id, "--data", "."]).status.success());
+        gone(pid);
+    }
+    // One that ends by itself leaves nothing behind either, and neither does one whose supervisor
+    // is killed.
+    gone(stray(&detach(folder.path(), &[], &["--steps", "20", "--stray"])));
+    let id = detach(folder.path(), &[], &endless);
+    let pid = stray(&id);
+    kill("-KILL", pids(folder.path(), &id).0);
+    gone(pid);
+}
+
+/// A viewer of a run's live pictures.
+fn watch(lab: &LabProcess, id: &str) -> impl FnMut() -> Value {
+    use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+    use tokio_tungstenite::tungstenite::{Message, connect};
+    let url = format!("{}/api/runs/{id}/frames?fps=30", lab.address.replace("http", "ws"));
+    let mut request = url.into_client_request().unwrap();
+    let token = format!("Bearer {}", lab.token()).parse().unwrap();
+    request.headers_mut().insert("authorization", token);
+    let (mut socket, _) = connect(request).unwrap();
+    move || loop {
+        if let Message::Text(text) = socket.read().unwrap() {
+            return serde_json::from_str(&text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_trainer_is_watched_and_sends_pictures_only_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), 0);
+    let id = detach(folder.path(), &[], &ENDLESS);
+    let dir = folder.path().join("runs").join(&id);
+    lab.wait_for_run(&id, "its first steps", |run| run["step"].as_u64() > Some(0));
+    assert!(!dir.join("frame.json").exists(), "nobody watches");
+    let mut see = watch(&lab, &id);
+    let first = see();
+    assert_eq!(first["notice"], "no frames yet: the trainer has sent none", "{first}");
+    let frame = loop {
+        let message = see();
+        if message["scene"].is_object() {
+            break message;
+        }
+    };
+    assert_eq!((&frame["source"], &frame["episode"]), (&json!("trainer"), &Value::Null));
+    assert!(frame["episode_id"].is_string() && frame["step"].as_u64() > Some(0), "{frame}");
+    assert_eq!(frame["scene"]["shapes"].as_array().unwrap().len(), 3);
+    drop(see);
+    let control = || lines(&dir.join("control.jsonl"));
+    wait_for("the end of watching", || {
+        control().last().filter(|line| line["command"]["watch"]["fps"] == 0.0).map(|_| ())
+    });
+    assert!(run(folder.path(), &["stop", &id, "--data", "."]).status.success());
+    let ended = lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+    assert!(ended["lines"]["by_type"]["frame"].as_u64() > Some(0), "{ended}");
+    let acknowledged: Vec<Value> =
+        events(&dir, "control_ack").into_iter().map(|event| event["command"].clone()).collect();
+    assert_eq!(acknowledged, ["stop"], "who watches is no matter of the log");
+    // What else it said has its place too.
+    let log = fs::read_to_string(dir.join("log.txt")).unwrap();
+    assert_eq!(log, "a corridor of 8 cells\n");
+    assert_eq!(events(&dir, "artifacts_named")[0]["artifacts"]["values"], "report/values.csv");
+    assert!(dir.join("report/values.csv").is_file());
+
+    // The last picture stays; one that sends none is told of.
+    let mut see = watch(&lab, &id);
+    assert!(see()["scene"].is_object());
+    let script = "echo '{\"type\":\"config\",\"capabilities\":[]}'; sleep 600";
+    let args = ["exec", "--env", "x", "--detach", "--data", ".", "--", "sh", "-c", script];
+    let id = text(&run(folder.path(), &args).stdout).trim().to_owned();
+    let dir = folder.path().join("runs").join(&id);
+    wait_for("its first words", || (!events(&dir, "configured").is_empty()).then_some(()));
+    lab.wait_for_run(&id, "it to run", |run| run["state"] == "running");
+    let mut see = watch(&lab, &id);
+    assert_eq!(see()["notice"], "no frames: the trainer sends none");
+    assert!(run(folder.path(), &["terminate", &id, "--data", "."]).status.success());
+    while see()["notice"] != "no frames: the trainer sent none, and has ended" {}
+}
+
+#[test]
+fn a_change_of_settings_comes_after_a_checkpoint_and_a_refused_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    // Saves when it is asked, accepts one setting and refuses another, and tells what it heard.
+    let program = r#"
+import json, os, sys
+def say(**line): print(json.dumps(line), flush=True)
+os.chdir(os.environ["CARTRIDGE_RUN_DIR"])
+os.makedirs("models", exist_ok=True)
+say(type="config", capabilities=["tune", "checkpoint"], args={"learning_rate": 0.1})
+for line in sys.stdin:
+    control = json.loads(line)
+    print("heard", control["command"], flush=True)
+    if control["command"] == "stop": break
+    if control["command"] == "checkpoint":
+        open("models/%d.pt" % control["seq"], "w").write("weights")
+        say(type="checkpoint", step=5, path="models/%d.pt" % control["seq"])
+    refuses = control["command"] == "tune" and control["path"] != "trainer.learning_rate"
+    if refuses: say(type="control_ack", seq=control["seq"], ok=False, message="not that one")
+    else: say(type="control_ack", seq=control["seq"], step=5)
+"#;
+    let command = ["exec", "--env", "x", "--detach", "--data", ".", "--", "python3", "-c", program];
+    let output = run(folder.path(), &command);
+    let id = text(&output.stdout).trim().to_owned();
+    let dir = folder.path().join("runs").join(&id);
+    wait_for("the config", || events(&dir, "configured").pop());
+    let tune = |setting: &str| {
+        let output = run(folder.path(), &["tune", &id, setting, "--data", "."]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    tune("trainer.learning_rate=0.2");
+    let tuned = wait_for("the change", || events(&dir, "tune_applied").pop());
+    assert_eq!((&tuned["old"], &tuned["new"]), (&json!(0.1), &json!(0.2)));
+    tune("alpha=3");
+    let warning = wait_for("the refusal", || events(&dir, "warning").pop());
+    assert_eq!(warning["message"], "The trainer refused control line 2: not that one");
+    let refused = wait_for("the audit", || {
+        let all = lines(&folder.path().join("audit.jsonl"));
+        all.into_iter().find(|line| line["what"] == "refuse")
+    });
+    assert_eq!((&refused["who"], &refused["target"]), (&json!("trainer"), &json!(id)));
+    assert_eq!(refused["old"]["command"], json!({ "tune": { "path": "alpha", "value": 3.0 } }));
+    assert_eq!(refused["new"]["reason"], "not that one");
+    let asked: Vec<Value> = lines(&folder.path().join("audit.jsonl"))
+        .into_iter()
+        .filter(|line| line["what"] == "tune")
+        .map(|line| line["old"].clone())
+        .collect();
+    assert_eq!(asked, [json!({ "trainer.learning_rate": 0.1 }), json!({ "alpha": null })]);
+    run(folder.path(), &["stop", &id, "--data", "."]);
+    wait_for("the end", || {
+        lines(&dir.join("supervisor.jsonl")).pop().filter(|line| line["type"] == "exited")
+    });
+    let log = fs::read_to_string(dir.join("log.txt")).unwrap();
+    assert_eq!(log, "heard checkpoint\nheard tune\nheard checkpoint\nheard tune\nheard stop\n");
+
+    // What it saved can be pinned, by its name or its steps, and is listed as what it is.
+    let pin = run(folder.path(), &["pin", &id, "--checkpoint", "5", "--data", "."]);
+    assert!(pin.status.success(), "{}", text(&pin.stderr));
+    let listed = run(folder.path(), &["artifacts", &id, "--json", "--data", "."]);
+    let listed = text(&listed.stdout);
+    assert_eq!(listed.matches(r#""kind":"checkpoint","base":"run""#).count(), 2, "{listed}");
+    let verified = run(folder.path(), &["audit", "verify", "--data", "."]);
+    assert!(verified.status.success(), "{}", text(&verified.stdout));
 }

@@ -83,8 +83,8 @@ fn a_disk_that_is_full_is_said_once_and_survived() {
         assert!(set.success());
     };
     let address = wait_for("the lab", || {
-        let address = fs::read_to_string(data.join("lab.lock")).ok()?;
-        Some(address).filter(|address| !address.is_empty())
+        let text = fs::read_to_string(data.join("lab.lock")).ok()?;
+        Some(text.lines().next()?.to_owned())
     });
     let token = fs::read_to_string(data.join("token")).unwrap();
     let rows_known = || {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{LabProcess, is_alive, kill, pids, result, run, text, wait_for};
+use crate::support::{LabProcess, cartridge, is_alive, kill, pids, result, run, text, wait_for};
 
 /// A run that goes on until it is ended.
 fn endless() -> Value {
@@ -245,6 +245,19 @@ fn bad_control_lines_are_refused_and_reported() {
     for ((_, reason), line) in bad.iter().zip(&refused) {
         assert!(line["reason"].as_str().unwrap().contains(reason), "{line}");
     }
+    // They are seen where people look: in the event log and in the audit.
+    let warned = wait_for("the warnings", || {
+        let warned = events(data, &id, "warning");
+        Some(warned).filter(|warned| warned.len() == bad.len() + 1)
+    });
+    for (line, warning) in refused.iter().zip(&warned) {
+        let said = format!("Control line {} was refused: ", line["line"]);
+        let said = said + line["reason"].as_str().unwrap();
+        assert_eq!(warning["message"], said);
+    }
+    let audit = fs::read_to_string(data.join("audit.jsonl")).unwrap();
+    let audited = audit.lines().filter(|line| line.contains(r#""what":"refuse""#)).count();
+    assert_eq!(audited, bad.len() + 1);
     // What is asked after them is heard.
     ask(data, &["stop", &id]);
     assert_eq!(wait_for_event(data, &id, "done")["reason"], "stopped");
@@ -737,4 +750,167 @@ fn a_second_writer_of_a_run_is_refused() {
     run(data, &[&supervise[..], &["1"]].concat());
     let started = lines(data, &id, "supervisor.jsonl");
     assert_eq!(started.iter().filter(|line| line["type"] == "started").count(), 1);
+}
+
+#[test]
+fn what_the_command_line_starts_waits_in_the_queue_of_the_lab() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start_with(data, 0, &["--max-runs", "1"]);
+    let state = |id: &str| lab.get(&format!("/api/runs/{id}")).1["state"].clone();
+    let first = train(data, &[]);
+    lab.wait_for_run(&first, "the first", |run| run["state"] == "running");
+    let second = train(data, &["--steps", "6000"]);
+    lab.wait_for_run(&second, "the second", |run| run["state"] == "queued");
+
+    // A command that watches says where its run stands, and Ctrl-C takes it back.
+    let args = ["exec", "--env", "x", "--data", ".", "--", "sleep", "600"];
+    let mut watching = cartridge(&args)
+        .current_dir(data)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = std::io::BufReader::new(watching.stderr.take().unwrap());
+    let mut heard = String::new();
+    while !heard.contains("at place 2") {
+        assert!(std::io::BufRead::read_line(&mut said, &mut heard).unwrap() > 0, "{heard}");
+    }
+    assert!(heard.contains(&format!("queue of the lab at {}", lab.address)), "{heard}");
+    let third = heard.split(':').next().unwrap().to_owned();
+    lab.wait_for_run(&third, "the third", |run| run["state"] == "queued");
+    kill("-INT", watching.id().into());
+    let output = watching.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), format!("{third} was taken back before it was started\n"));
+    lab.wait_for_run(&third, "it to be taken back", |run| run["state"] == "terminated");
+    assert_eq!(lines(data, &third, "supervisor.jsonl").len(), 1, "it was never started");
+
+    // A new attempt waits as well, behind those that came before.
+    let output = run(data, &["resume", &third, "--data", "."]);
+    assert!(text(&output.stdout).contains("at place 2 in the queue"), "{}", text(&output.stderr));
+    lab.wait_for_run(&third, "it to wait", |run| run["state"] == "queued" && run["attempt"] == 2);
+    assert_eq!(run(data, &["pause", &third, "--data", "."]).status.code(), Some(4));
+    // Unless somebody says now, or starts it.
+    let fourth = train(data, &["--now"]);
+    lab.wait_for_run(&fourth, "the one that cannot wait", |run| run["state"] == "running");
+    ask(data, &["start", &third]);
+    lab.wait_for_run(&third, "the third", |run| run["state"] == "running" && run["attempt"] == 2);
+    assert_eq!(state(&second), "queued");
+    let (status, started) = lab.post(&format!("/api/runs/{second}/start"), &json!({}));
+    assert_eq!(status, 202, "{started}");
+    lab.wait_for_run(&second, "the second", |run| run["state"] == "succeeded");
+    for id in [&second, &first] {
+        let (status, problem) = lab.post(&format!("/api/runs/{id}/start"), &json!({}));
+        assert_eq!(status, 409, "{problem}");
+        assert_eq!(run(data, &["start", id, "--data", "."]).status.code(), Some(4));
+    }
+    for id in [&first, &third, &fourth] {
+        ask(data, &["terminate", id]);
+        lab.wait_for_run(id, "the end", |run| run["state"] == "terminated");
+    }
+    // The audit tells of it, in a time that people can read.
+    let audit = text(&run(data, &["audit", "--data", "."]).stdout);
+    assert!(audit.contains("start"), "{audit}");
+    let moment = audit.lines().next().unwrap().split_whitespace().nth(1).unwrap();
+    assert!(moment.len() == 24 && moment.contains('T') && moment.ends_with('Z'), "{moment}");
+}
+
+#[test]
+fn a_run_that_waits_outlives_the_lab_and_is_started_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start_with(data, 0, &["--max-runs", "1"]);
+    let first = train(data, &[]);
+    lab.wait_for_run(&first, "the first", |run| run["state"] == "running");
+    let args = ["exec", "--env", "x", "--detach", "--data", ".", "--", "sh", "-c", "echo $WORD"];
+    let mut command = cartridge(&[&args[..1], &["--pass", "WORD"], &args[1..]].concat());
+    let output = command.current_dir(data).env("WORD", "kept").output().unwrap();
+    let id = text(&output.stdout).trim().to_owned();
+    lab.wait_for_run(&id, "it to wait", |run| run["state"] == "queued");
+    lab.kill();
+    ask(data, &["terminate", &first]);
+    wait_for_exit(data, &first);
+    let lab = LabProcess::start_with(data, 0, &["--max-runs", "1"]);
+    lab.wait_for_run(&id, "the end", |run| run["state"] == "succeeded");
+    let log = fs::read_to_string(data.join("runs").join(&id).join("log.txt")).unwrap();
+    assert_eq!(log, "kept\n", "it has the environment of whoever made it");
+}
+
+#[test]
+fn what_the_lab_will_never_have_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start_with(data, 0, &["--gpus", "1"]);
+    let mut new = json!({ "env_id": "CartPole-v1", "total_timesteps": 5_000 });
+    new["resources"] = json!({ "gpu": 2 });
+    let (status, problem) = lab.post("/api/runs", &new);
+    assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/resources/gpu")));
+    let detail = problem["errors"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("gives 1 GPU to all runs together"), "{detail}");
+    for args in [
+        ["exec", "--env", "x", "--gpu", "2", "--data", ".", "--", "true"].as_slice(),
+        &["train", "CartPole-v1", "--set", "resources.gpu=2", "--data", "."],
+        &["exec", "--env", "x", "--cpu", "4000", "--data", ".", "--", "true"],
+    ] {
+        let output = run(data, args);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    }
+    assert_eq!(lab.get("/api/runs").1["runs"], json!([]), "nothing is left behind");
+    // One at a time has the GPU.
+    let exec = |args: &[&str]| {
+        let common = ["exec", "--env", "x", "--detach", "--gpu", "1", "--data", ".", "--"];
+        text(&run(data, &[&common[..], args].concat()).stdout).trim().to_owned()
+    };
+    let first = exec(&["sleep", "600"]);
+    lab.wait_for_run(&first, "the first", |run| run["state"] == "running");
+    let second = exec(&["true"]);
+    lab.wait_for_run(&second, "the second", |run| run["state"] == "queued");
+    ask(data, &["terminate", &first]);
+    lab.wait_for_run(&second, "the second", |run| run["state"] == "succeeded");
+}
+
+#[test]
+fn a_training_ends_at_its_time_limit_with_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &["--max-seconds", "1"]);
+    let exit = wait_for_exit(data, &id);
+    let reason = "The time limit of 1 s is reached";
+    assert_eq!((&exit["code"], &exit["reason"]), (&json!(0), &json!(reason)));
+    let done = events(data, &id, "done").remove(0);
+    assert_eq!(done["reason"], "stopped");
+    let saved = events(data, &id, "checkpoint_saved").pop().unwrap();
+    assert_eq!(saved["step"], done["step"]);
+    assert_eq!(events(data, &id, "warning")[0]["message"], reason);
+    assert!(events(data, &id, "control_ack").is_empty(), "nobody asked");
+
+    let lab = LabProcess::start(data, 0);
+    let mut new = endless();
+    new["max_seconds"] = json!(0.5);
+    let id = lab.start_run(&new);
+    let ended = lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+    assert_eq!(ended["end_reason"], "The time limit of 0.5 s is reached");
+    new["max_seconds"] = json!(-1);
+    assert_eq!(lab.post("/api/runs", &new).1["errors"][0]["pointer"], "/max_seconds");
+}
+
+#[test]
+fn a_run_is_resumed_as_soon_as_its_supervisor_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let lab = LabProcess::start(data, 0);
+    let id = lab.start_run(&endless());
+    lab.wait_for_run(&id, "training", |run| run["state"] == "running");
+    let (supervisor, trainer) = wait_for_attempt(data, &id, 1);
+    for pid in [supervisor, trainer] {
+        kill("-KILL", pid);
+        wait_for("its end", || (!is_alive(pid)).then_some(()));
+    }
+    // The lab has not noticed yet, and does not have to.
+    let (status, run) = lab.post(&format!("/api/runs/{id}/resume"), &json!({}));
+    assert_eq!(status, 202, "{run}");
+    lab.wait_for_run(&id, "training", |run| run["state"] == "running" && run["attempt"] == 2);
+    lab.post(&format!("/api/runs/{id}/terminate"), &json!({}));
+    lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
 }

@@ -101,7 +101,7 @@ impl LabProcess {
         self.address.rsplit(':').next().unwrap().parse().unwrap()
     }
 
-    fn token(&self) -> String {
+    pub(crate) fn token(&self) -> String {
         std::fs::read_to_string(self.data.join("token")).unwrap().trim().to_owned()
     }
 

@@ -497,7 +497,8 @@ export interface paths {
         /**
          * Watch a run, as a WebSocket: the lab sends `LiveFrame`s, beginning with the newest; the viewer
          *     may send `FrameCommand`s, which change its own rate and nobody else's. With `format=jpeg` each
-         *     frame is a text without the picture, followed by the picture.
+         *     frame is a text without the picture, followed by the picture. A foreign trainer that has sent no
+         *     picture is told of by a `FrameNotice` instead, which no picture follows.
          */
         get: operations["watch_run"];
         put?: never;
@@ -621,9 +622,26 @@ export interface paths {
         put?: never;
         /**
          * Let a run go on: one that is paused steps again, one that ended before its last step gets a new
-         *     attempt from its last checkpoint.
+         *     attempt from its last checkpoint, as soon as there is room.
          */
         post: operations["resume_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run that waits in the queue at once, past those before it and past the lab's limits. */
+        post: operations["start_queued_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -895,6 +913,11 @@ export interface components {
              * @description Its bytes.
              */
             size_bytes: number;
+            /**
+             * Format: int64
+             * @description Environment steps of a checkpoint.
+             */
+            step: number | null;
         };
         /**
          * @description What an artifact is.
@@ -950,7 +973,7 @@ export interface components {
          * @description Something that can be asked of a run.
          * @enum {string}
          */
-        Capability: "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
+        Capability: "start" | "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -1089,9 +1112,9 @@ export interface components {
             length: number;
             /**
              * Format: double
-             * @description Sum of its rewards.
+             * @description Sum of its rewards; none where it was not finite.
              */
-            reward: number;
+            reward: number | null;
             /**
              * Format: int64
              * @description The number that was given to `reset`, where it is known.
@@ -1116,7 +1139,8 @@ export interface components {
         EpisodeList: {
             /**
              * Format: int64
-             * @description Episodes that are missing here because what was recorded of them is damaged.
+             * @description Episodes of which what was recorded is damaged: they are missing here, or listed without
+             *     being replayable to the end.
              */
             damaged: number;
             /** @description The episodes: the newest, oldest first, or as they were asked for. */
@@ -1212,9 +1236,9 @@ export interface components {
             loss: number | null;
             /**
              * Format: double
-             * @description Sum of its rewards.
+             * @description Sum of its rewards; none where it was not finite.
              */
-            reward: number;
+            reward: number | null;
             /**
              * Format: double
              * @description When the update in which it ended was recorded, in Unix seconds.
@@ -1350,9 +1374,9 @@ export interface components {
             new: number;
             /**
              * Format: double
-             * @description Its value until then.
+             * @description Its value until then; none where a foreign trainer never said.
              */
-            old: number;
+            old: number | null;
             /** @description The full path of the setting. */
             path: string;
             /** @description The run. */
@@ -1443,6 +1467,14 @@ export interface components {
              * @description Pictures a second for this viewer, 1 to 30; 0 for a pause.
              */
             fps: number;
+        };
+        /** @description Why there is no picture of a foreign trainer, in the place of one. */
+        FrameNotice: {
+            /**
+             * @description In a sentence.
+             * @example no frames: the trainer sends none
+             */
+            notice: string;
         };
         /**
          * @description Where a picture comes from.
@@ -1873,6 +1905,25 @@ export interface components {
             /** @description The side that you want. */
             side?: components["schemas"]["Side"];
         };
+        /** @description What a run needs. */
+        NewResources: {
+            /**
+             * @description CPU cores: `2`, `0.5` or `500m`.
+             * @default 1
+             */
+            cpu: string | null;
+            /**
+             * Format: int32
+             * @description GPUs.
+             * @default 0
+             */
+            gpu: number | null;
+            /**
+             * @description Memory: `4Gi`, `512Mi`, or a number of bytes.
+             * @default 256Mi
+             */
+            memory: string | null;
+        };
         /** @description A run to be made. */
         NewRun: {
             /**
@@ -1891,6 +1942,12 @@ export interface components {
              * @default 0.0003
              */
             learning_rate: number | null;
+            /**
+             * Format: double
+             * @description Seconds after which an attempt is stopped, with a last checkpoint.
+             */
+            max_seconds?: number | null;
+            resources?: components["schemas"]["NewResources"] | null;
             /**
              * Format: int32
              * @description How often it is started again from its last checkpoint when it fails or is lost.
@@ -2171,9 +2228,9 @@ export interface components {
             keep_runs_per_agent: number | null;
             /**
              * Format: int32
-             * @description Newest runs of each environment.
+             * @description Newest runs of each experiment; those of none count by their environment.
              */
-            keep_runs_per_environment: number | null;
+            keep_runs_per_experiment: number | null;
             /**
              * Format: int32
              * @description Newest TensorBoard folders in all.
@@ -2186,9 +2243,14 @@ export interface components {
             keep_videos: number | null;
             /**
              * Format: int64
-             * @description Bytes of everything that runs have made.
+             * @description Bytes of all that runs have made, of the lab's records of them, the index and the trash.
              */
             max_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Steps between checkpoints that are kept for good, of each run that does not say itself.
+             */
+            milestone_every_steps: number | null;
         };
         /** @description A run: a training or an evaluation. */
         Run: {
@@ -3937,6 +3999,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description What was recorded is damaged, or cannot be stepped again */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     list_events: {
@@ -4411,6 +4482,52 @@ export interface operations {
         };
     };
     resume_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_queued_run: {
         parameters: {
             query?: never;
             header?: never;

@@ -2,9 +2,10 @@
 import type { Run } from '$lib/api/types';
 import { hasEnded } from '$lib/merge';
 
-export type Verb = 'pause' | 'resume' | 'stop' | 'terminate';
+export type Verb = 'start' | 'pause' | 'resume' | 'stop' | 'terminate';
 
 const LABEL: Record<Verb, string> = {
+  start: 'Start now',
   pause: 'Pause',
   resume: 'Resume',
   stop: 'Stop',
@@ -12,6 +13,7 @@ const LABEL: Record<Verb, string> = {
 };
 
 const PROMISE: Record<Verb, string> = {
+  start: 'It is started at once, past the queue',
   pause: 'The stepping stops after this update, the process stays',
   resume: 'It goes on from where it is',
   stop: 'The last checkpoint is kept',
@@ -20,7 +22,7 @@ const PROMISE: Record<Verb, string> = {
 
 /** Why something that a run does not offer cannot be asked of it. */
 const WHY_NOT: Record<Run['state'], string> = {
-  queued: 'It has not started yet',
+  queued: 'It waits to be started',
   starting: 'It has not started yet',
   running: 'It is running',
   paused: 'It is paused',
@@ -39,12 +41,12 @@ export interface Control {
 }
 
 /**
- * The controls of a run: one place for pause and resume, since one undoes the other. A run that has
- * ended shows only what it offers.
+ * The controls of a run: one place for start, pause and resume, since each comes after the other. A
+ * run that has ended shows only what it offers.
  */
 export function controlsOf(run: Pick<Run, 'state' | 'capabilities'>): Control[] {
   const can = (verb: Verb) => run.capabilities.includes(verb);
-  const first: Verb = can('resume') ? 'resume' : 'pause';
+  const first: Verb = (['start', 'resume'] as const).find(can) ?? 'pause';
   const all = ([first, 'stop', 'terminate'] as const).map((verb) => ({
     verb,
     label: LABEL[verb],
