@@ -4,6 +4,7 @@
 //!
 //! * [`ppo`]: proximal policy optimisation; one file per algorithm, to be held against its paper.
 //! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]).
+//! * [`onnx`]: policies as ONNX files, out and in.
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
 //! * [`schedule`]: settings that fall while a training goes on.
@@ -17,6 +18,7 @@ pub mod adam;
 mod kernels;
 pub mod metric;
 pub mod network;
+pub mod onnx;
 pub mod policy;
 pub mod ppo;
 pub mod schedule;
