@@ -136,7 +136,12 @@ impl ApiError {
                 RunError::NoSuchEpisode { .. } => (StatusCode::NOT_FOUND, "no_such_episode"),
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
-                RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
+                RunError::NoActions(_) | RunError::NoPolicyFile(_) => {
+                    (StatusCode::NOT_FOUND, "no_such_file")
+                }
+                RunError::Onnx { .. } | RunError::NoEnvironment(_) => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "bad_policy")
+                }
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_artifact")

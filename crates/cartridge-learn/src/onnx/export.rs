@@ -113,7 +113,7 @@ pub fn export(
             ]
         }
         Networks::Q { network } => {
-            let n = writer.network("q", network, n_observation, seen, "q_values");
+            let n = writer.network("actor", network, n_observation, seen, "q_values");
             let axes = ("axes", Attribute::Integers(vec![1]));
             writer.node("ReduceMax", &["q_values"], "value", vec![axes]);
             vec![
@@ -163,13 +163,13 @@ impl Writer {
     /// Returns the name of what comes out.
     fn normalise(&mut self, n: usize, normalisation: Normalisation<'_>) -> &'static str {
         let Normalisation { mean, scale, clip } = normalisation;
-        self.initializer("normalisation.mean", vec![n], mean.to_vec());
-        self.initializer("normalisation.scale", vec![n], scale.to_vec());
-        self.initializer("normalisation.least", vec![], vec![-clip]);
-        self.initializer("normalisation.greatest", vec![], vec![clip]);
-        self.node("Sub", &["observation", "normalisation.mean"], "centred", vec![]);
-        self.node("Mul", &["centred", "normalisation.scale"], "scaled", vec![]);
-        let bounds = ["scaled", "normalisation.least", "normalisation.greatest"];
+        self.initializer("observation.mean", vec![n], mean.to_vec());
+        self.initializer("observation.scale", vec![n], scale.to_vec());
+        self.initializer("observation.least", vec![], vec![-clip]);
+        self.initializer("observation.greatest", vec![], vec![clip]);
+        self.node("Sub", &["observation", "observation.mean"], "centred", vec![]);
+        self.node("Mul", &["centred", "observation.scale"], "scaled", vec![]);
+        let bounds = ["scaled", "observation.least", "observation.greatest"];
         self.node("Clip", &bounds, "normalised", vec![]);
         "normalised"
     }
