@@ -7,6 +7,7 @@
 //! * [`policy`]: what an algorithm learns and a player uses ([`Policy`]), and [`normalizer`], a
 //!   part of it.
 //! * [`report`]: what a learner says of an update, and [`fault`]: of one that went wrong.
+//! * [`onnx`]: policies as ONNX files, out and in.
 //! * [`metric`]: the names of everything that is measured.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
 //! * [`schedule`]: settings that fall while a training goes on.
@@ -25,6 +26,7 @@ pub mod metric;
 pub mod network;
 mod noise;
 pub mod normalizer;
+pub mod onnx;
 pub mod policy;
 pub mod ppo;
 pub mod report;

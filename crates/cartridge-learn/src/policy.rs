@@ -242,19 +242,6 @@ impl Policy {
         )
     }
 
-    /// [`Self::choose`] among a list of actions.
-    pub fn greedy_legal(
-        &self,
-        observations: &[f32],
-        masks: &[bool],
-        n: usize,
-        actions: &mut [Action],
-    ) {
-        if let Choices::Discrete(chosen) = self.choose(observations, masks, n) {
-            actions[..n].copy_from_slice(&chosen);
-        }
-    }
-
     /// The probability of each action in a list; all on the best where the policy has values.
     /// Nothing where actions are numbers.
     pub fn probabilities(&self, observation: &[f32]) -> Vec<f32> {

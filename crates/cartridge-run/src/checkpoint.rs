@@ -6,14 +6,18 @@
 //! | file | holds |
 //! |---|---|
 //! | `weights.safetensors` | the policy |
+//! | `policy.onnx` | the policy for other programs (`docs/onnx.md`) |
 //! | `state.safetensors` | the rest of the learner ([`State`]), from which it goes on |
 //! | `manifest.json` | [`CheckpointManifest`]: what it is, where the run stood, and size and hash of the others |
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
+use std::path::Path;
 
+use cartridge_games::registry::make_env;
 use cartridge_learn::learner::State;
+use cartridge_learn::onnx::export::export_policy;
 use cartridge_learn::policy::Policy;
 use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::{Pruned, RunDir, RunId, StoreError};
@@ -28,6 +32,7 @@ use crate::tunable::Tunable;
 
 const FORMAT: u32 = 2;
 const WEIGHTS: &str = "weights.safetensors";
+const ONNX: &str = "policy.onnx";
 const STATE: &str = "state.safetensors";
 const MANIFEST: &str = "manifest.json";
 
@@ -113,7 +118,11 @@ pub fn save(
     progress: Progress,
 ) -> Result<String> {
     let name = name_of(state.step());
-    let contents = vec![(WEIGHTS, policy.to_safetensors()), (STATE, state.to_bytes())];
+    let contents = vec![
+        (WEIGHTS, policy.to_safetensors()),
+        (ONNX, to_onnx(dir, env_id, policy, state.step())?),
+        (STATE, state.to_bytes()),
+    ];
     let manifest = CheckpointManifest {
         format: FORMAT,
         step: state.step(),
@@ -125,6 +134,38 @@ pub fn save(
     write(dir, &name, &manifest, contents)?;
     point(dir, Alias::Latest, &name)?;
     Ok(name)
+}
+
+/// The policy of a run's checkpoint as an ONNX file, with what it is of.
+pub fn to_onnx(dir: &RunDir, env_id: &str, policy: &Policy, step: u64) -> Result<Vec<u8>> {
+    let mut facts = vec![
+        ("env_id".to_owned(), env_id.to_owned()),
+        ("step".to_owned(), step.to_string()),
+        ("weights_sha256".to_owned(), policy.sha256()),
+    ];
+    // A folder that is only read from may hold checkpoints alone.
+    let manifest = dir.manifest().ok();
+    let config = manifest.as_ref().map_or(&Value::Null, |manifest| &manifest.config);
+    let options = config["env"].as_object().cloned().unwrap_or_default();
+    let space = make_env(env_id, &options)?.spec().actions;
+    let space = serde_json::to_string(&space).expect("a space is plain data");
+    facts.push(("action_space".to_owned(), space));
+    facts.push(("env".to_owned(), Value::from(options).to_string()));
+    if let Some(manifest) = &manifest {
+        facts.push(("run_id".to_owned(), manifest.id.to_string()));
+        facts.push(("algo".to_owned(), config["algo"].as_str().unwrap_or_default().to_owned()));
+    }
+    Ok(export_policy(policy, facts))
+}
+
+/// The checkpoint whose folder `path` is: its run's folder, its run and its name.
+pub fn at_path(path: &Path) -> Option<(RunDir, RunId, String)> {
+    let path = path.canonicalize().ok()?;
+    let name = path.file_name()?.to_str().filter(|name| is_name(name))?;
+    let checkpoints = path.parent().filter(|folder| folder.ends_with("checkpoints"))?;
+    let run = checkpoints.parent()?;
+    let id = run.file_name()?.to_str()?.parse().ok()?;
+    Some((RunDir::new(run.to_owned()), id, name.to_owned()))
 }
 
 /// The folder of the checkpoint after `step` environment steps.

@@ -1,6 +1,7 @@
 //! What can go wrong with a run.
 
 use cartridge_games::registry::RegistryError;
+use cartridge_learn::onnx::OnnxError;
 use cartridge_learn::policy::PolicyError;
 use cartridge_store::{RunId, RunState, StoreError};
 
@@ -28,6 +29,20 @@ pub enum RunError {
         /// What is wrong with it.
         source: PolicyError,
     },
+    /// An ONNX file cannot be used.
+    #[error("{file}: {source}")]
+    Onnx {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: OnnxError,
+    },
+    /// A policy's file does not exist.
+    #[error("there is no file `{0}`")]
+    NoPolicyFile(String),
+    /// Nobody said where a policy is to act.
+    #[error("{0} does not say for which environment it is\nhint: say it with --env")]
+    NoEnvironment(String),
     /// The run has no checkpoint yet.
     #[error("run `{0}` has no checkpoint yet")]
     NoCheckpoint(RunId),

@@ -1,8 +1,9 @@
 //! Measuring a policy: whole episodes, greedily played, with their own seeds.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use cartridge_games::env::{Actions, Env};
+use cartridge_games::env::{Actions, AnyAction, Env, EnvSpec};
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_learn::metric::Metric;
@@ -17,6 +18,7 @@ use crate::carried::CarriedRun;
 use crate::clock::unix_now;
 use crate::episode::body_of;
 use crate::error::Result;
+use crate::policy_file::PolicyFile;
 
 /// Episodes that are played side by side, so that the network sees batches.
 const N_LANES: usize = 32;
@@ -44,10 +46,52 @@ pub struct Outcome {
     pub truncated: u32,
 }
 
+/// What chooses actions without chance.
+pub trait Actor {
+    /// An action for each of `n` observations of an environment; `masks` says which are legal.
+    fn choose(
+        &self,
+        spec: &EnvSpec,
+        observations: &[f32],
+        masks: &[bool],
+        n: usize,
+    ) -> Result<Vec<AnyAction>>;
+}
+
+impl Actor for Policy {
+    fn choose(
+        &self,
+        spec: &EnvSpec,
+        observations: &[f32],
+        masks: &[bool],
+        n: usize,
+    ) -> Result<Vec<AnyAction>> {
+        Ok(match Self::choose(self, observations, masks, n) {
+            Choices::Discrete(actions) => actions.into_iter().map(AnyAction::Discrete).collect(),
+            Choices::Continuous { width, mut numbers } => {
+                clip(&spec.actions, &mut numbers);
+                numbers.chunks(width).map(|x| AnyAction::Continuous(x.to_vec())).collect()
+            }
+        })
+    }
+}
+
+impl Actor for PolicyFile {
+    fn choose(
+        &self,
+        spec: &EnvSpec,
+        observations: &[f32],
+        masks: &[bool],
+        n: usize,
+    ) -> Result<Vec<AnyAction>> {
+        self.policy.choose(spec, observations, masks, n).map_err(|error| self.error(error))
+    }
+}
+
 /// Plays `episodes` episodes. Episode `i` has the `i`-th evaluation seed of `seed_base`, however
 /// many are played side by side.
 pub fn evaluate(
-    policy: &Policy,
+    policy: &dyn Actor,
     env_id: &str,
     options: &Map<String, Value>,
     episodes: u32,
@@ -87,18 +131,15 @@ pub fn evaluate(
         for ((env, _), mask) in lanes.iter().zip(masks.chunks_exact_mut(n_actions)) {
             env.legal_actions(mask);
         }
-        let mut actions = policy.choose(&observations, &masks, lanes.len());
-        if let Choices::Continuous { numbers, .. } = &mut actions {
-            clip(&spec.actions, numbers);
-        }
+        let actions = policy.choose(spec, &observations, &masks, lanes.len())?;
         // Backwards, so that a lane that is taken out does not move those still to come.
         for lane in (0..lanes.len()).rev() {
             let (env, episode) = &mut lanes[lane];
             let observation = &mut observations[lane * width..(lane + 1) * width];
-            let step = env.step(actions.get(lane), observation);
+            let step = env.step(actions[lane].borrow(), observation);
             outcome.returns[*episode] += step.reward;
             outcome.lengths[*episode] += 1;
-            outcome.actions[*episode].push(actions.get(lane));
+            outcome.actions[*episode].push(actions[lane].borrow());
             if !step.is_end() {
                 continue;
             }
@@ -151,16 +192,37 @@ impl Outcome {
 /// An evaluation that is kept as a run: which policy is measured, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptEvaluation<'a> {
-    /// The run that made the policy.
-    pub run: &'a Manifest,
+    /// What is measured.
+    pub subject: Subject<'a>,
     /// Environment steps of the policy.
     pub step: u64,
-    /// Whether it is the best of the run rather than its newest.
-    pub is_best: bool,
     /// How many episodes.
     pub episodes: u32,
     /// Chooses the episodes.
     pub seed: u64,
+}
+
+/// Where a policy that is measured comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// A checkpoint of a run.
+    Checkpoint {
+        /// The run.
+        run: &'a Manifest,
+        /// Whether it is the best of the run rather than its newest.
+        is_best: bool,
+    },
+    /// A file, which may come from anywhere.
+    File {
+        /// Its place.
+        path: &'a Path,
+        /// Its hash.
+        sha256: &'a str,
+        /// Where it acts.
+        env_id: &'a str,
+        /// Options of the environment.
+        options: &'a Map<String, Value>,
+    },
 }
 
 impl KeptEvaluation<'_> {
@@ -169,19 +231,34 @@ impl KeptEvaluation<'_> {
         &self,
         data: &DataDir,
         version: &str,
-        policy: &Policy,
+        policy: &dyn Actor,
     ) -> Result<(RunId, Outcome)> {
-        let Self { run, step, is_best, episodes, seed } = *self;
-        let options = run.config["env"].as_object().cloned().unwrap_or_default();
-        let name = format!("Evaluation of {} at step {step}", run.id);
-        let terms = json!({
-            "run": run.id, "step": step, "best": is_best, "episodes": episodes, "seed": seed,
-            "env_id": run.env_id, "env": options,
-        });
-        let mut kept = CarriedRun::begin(data, version, name, &run.env_id, terms)?;
+        let Self { subject, step, episodes, seed } = *self;
+        let (name, env_id, options, mut terms) = match subject {
+            Subject::Checkpoint { run, is_best } => (
+                format!("Evaluation of {} at step {step}", run.id),
+                run.env_id.as_str(),
+                run.config["env"].as_object().cloned().unwrap_or_default(),
+                json!({ "run": run.id, "step": step, "best": is_best }),
+            ),
+            Subject::File { path, sha256, env_id, options } => {
+                let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                let terms = json!({ "file": path.display().to_string(), "sha256": sha256 });
+                (format!("Evaluation of {file}"), env_id, options.clone(), terms)
+            }
+        };
+        for (key, value) in [
+            ("episodes", json!(episodes)),
+            ("seed", json!(seed)),
+            ("env_id", json!(env_id)),
+            ("env", Value::from(options.clone())),
+        ] {
+            terms[key] = value;
+        }
+        let mut kept = CarriedRun::begin(data, version, name, env_id, terms)?;
         let id = kept.manifest.id.clone();
         kept.event(Event::EvaluationStarted { step, episodes })?;
-        let outcome = match evaluate(policy, &run.env_id, &options, episodes, seed) {
+        let outcome = match evaluate(policy, env_id, &options, episodes, seed) {
             Ok(outcome) => outcome,
             Err(error) => {
                 kept.fail(&error)?;

@@ -15,6 +15,7 @@
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
+//! * [`policy_file`]: policies that other programs made, as ONNX files.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
 //! * [`retention`], [`janitor`]: what is kept, and who sees to it.
@@ -57,6 +58,7 @@ pub mod matches;
 pub mod opponent;
 pub mod par;
 pub mod play;
+pub mod policy_file;
 pub mod preview;
 pub mod protocol;
 pub mod queue;
@@ -75,6 +77,8 @@ pub use crate::lab::Lab;
 
 /// The games themselves, for the crates above this one.
 pub use cartridge_games as games;
+/// What policies in files say, for the crates above this one.
+pub use cartridge_learn::onnx;
 /// What the store knows, for the crates above this one.
 pub use cartridge_store as store;
 

@@ -4,10 +4,11 @@ use cartridge_games::env::{AnyAction, EnvSpec};
 use cartridge_games::registry::make_env;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
-use cartridge_learn::policy::{Choices, Policy, clip};
+use cartridge_learn::policy::Policy;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
+use crate::evaluation::Actor;
 
 /// The most frames that one preview holds: ten seconds of CartPole, a few hundred kilobytes.
 const MOST_FRAMES: usize = 501;
@@ -69,13 +70,8 @@ pub fn preview(
         env.legal_actions(&mut mask);
         let action = match policy {
             Some(policy) => {
-                match policy.choose(&observation, &mask, 1) {
-                    Choices::Discrete(chosen) => AnyAction::Discrete(chosen[0]),
-                    Choices::Continuous { mut numbers, .. } => {
-                        clip(&spec.actions, &mut numbers);
-                        AnyAction::Continuous(numbers)
-                    }
-                }
+                let mut chosen = Actor::choose(policy, spec, &observation, &mask, 1)?;
+                chosen.remove(0)
             }
             None => spec.actions.sample(&mask, &mut rng),
         };

@@ -21,8 +21,8 @@ use cartridge_learn::team::Team;
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeReader, EpisodeWriter, Episodes, Event,
-    EventLine, MetricLine, RunDir, RunId, StoreError,
+    Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeReader, EpisodeWriter, Episodes,
+    Event, EventLine, MetricLine, RunDir, RunId, StoreError,
 };
 
 use serde::Deserialize;

@@ -158,7 +158,12 @@ impl ApiError {
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
                 RunError::DamagedEpisode { .. } => (StatusCode::CONFLICT, "damaged_episode"),
-                RunError::NoActions(_) => (StatusCode::NOT_FOUND, "no_such_file"),
+                RunError::NoActions(_) | RunError::NoPolicyFile(_) => {
+                    (StatusCode::NOT_FOUND, "no_such_file")
+                }
+                RunError::Onnx { .. } | RunError::NoEnvironment(_) => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "bad_policy")
+                }
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_artifact")

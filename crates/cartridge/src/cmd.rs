@@ -9,6 +9,7 @@ pub(crate) mod episode;
 pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod fsck;
 pub(crate) mod games;
@@ -16,6 +17,7 @@ pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod match_players;
+pub(crate) mod onnx;
 pub(crate) mod par;
 pub(crate) mod play;
 pub(crate) mod protocol;
@@ -30,18 +32,19 @@ pub(crate) mod url;
 pub(crate) mod worker;
 
 use std::io::{ErrorKind, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use cartridge_run::RunError;
+use cartridge_run::checkpoint;
 use cartridge_run::config::parse_options;
 use cartridge_run::games::fastrand::Rng;
 use cartridge_run::games::registry::{AnyGame, present_id};
 use cartridge_run::launch::Launcher;
-use cartridge_run::store::DataDir;
+use cartridge_run::store::{DataDir, RunDir, RunId};
 use serde_json::{Map, Value};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -92,6 +95,29 @@ impl OptionArgs {
     pub(crate) fn parse(&self) -> anyhow::Result<Map<String, Value>> {
         Ok(parse_options(&self.set).map_err(RunError::from)?)
     }
+}
+
+/// A checkpoint that somebody named.
+pub(crate) struct Found {
+    pub(crate) dir: RunDir,
+    pub(crate) id: RunId,
+    pub(crate) name: String,
+}
+
+/// Finds the checkpoint whose folder `text` is, or else that of the run `text` which `asked` means.
+pub(crate) fn find_checkpoint(data: &DataArgs, text: &str, asked: &str) -> anyhow::Result<Found> {
+    if let Some((dir, id, name)) = checkpoint::at_path(Path::new(text)) {
+        return Ok(Found { dir, id, name });
+    }
+    let id: RunId = text.parse().map_err(RunError::from)?;
+    let dir = data.open_existing()?.run(&id);
+    // A run that is not there is told from one that has none.
+    dir.manifest().map_err(RunError::from)?;
+    if asked == "latest" && checkpoint::names(&dir)?.is_empty() {
+        return Err(RunError::NoCheckpoint(id).into());
+    }
+    let name = checkpoint::find(&dir, &id, asked)?;
+    Ok(Found { dir, id, name })
 }
 
 /// This program, to be started again as supervisor or worker.

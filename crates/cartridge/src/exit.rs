@@ -50,6 +50,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::GameOption { .. }
             | RunError::UnknownOpponent { .. }
             | RunError::UnknownLevel { .. }
+            | RunError::NoEnvironment(_)
             | RunError::BadAction { .. }
             | RunError::BadActions { .. },
         ) => Exit::Usage,
@@ -61,7 +62,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoSuchCheckpoint { .. }
             | RunError::NoSuchEpisode { .. }
             | RunError::NotRecorded { .. }
-            | RunError::NoActions(_),
+            | RunError::NoActions(_)
+            | RunError::NoPolicyFile(_),
         ) => Exit::NotFound,
         Some(
             RunError::Ended { .. }

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use cartridge_games::registry::make_env;
 use cartridge_learn::ppo::{self, Ppo};
+use cartridge_learn::team::Team;
 use cartridge_store::{ArtifactKind, ArtifactList};
 
 use super::*;
@@ -14,7 +15,7 @@ fn policy(seed: u64) -> Policy {
 fn learner(n_updates: u64) -> Ppo {
     let config = ppo::Config { n_envs: 1, n_steps: 1, n_epochs: 1, ..ppo::Config::default() };
     let env = make_env("CartPole-v1", &Default::default()).unwrap();
-    let mut ppo = Ppo::new(vec![env], &config, 1);
+    let mut ppo = Ppo::new(vec![env], &config, 1, Team::new(1));
     (0..n_updates).for_each(|_| _ = ppo.update());
     ppo
 }
@@ -33,7 +34,8 @@ fn progress() -> Progress {
 /// Saves a checkpoint after `step` steps.
 fn save_at(dir: &RunDir, step: u64) -> (String, Policy) {
     let ppo = learner(step);
-    let name = save(dir, "CartPole-v1", ppo.policy(), &ppo.state(), progress()).unwrap();
+    let name =
+        save(dir, "CartPole-v1", ppo.policy(), &State::Ppo(ppo.state()), progress()).unwrap();
     (name, ppo.policy().clone())
 }
 

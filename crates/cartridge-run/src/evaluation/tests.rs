@@ -11,9 +11,8 @@ fn alone(policy: &Policy, episode: usize) -> (f64, u32) {
     env.reset(Some(seed(7, episode)), &mut observation);
     let (mut total, mut length) = (0.0, 0);
     loop {
-        let mut action = [Action(0)];
-        policy.greedy(&observation, 1, &mut action);
-        let step = env.step(action[0].into(), &mut observation);
+        let choices = policy.choose(&observation, &[true; 2], 1);
+        let step = env.step(choices.get(0), &mut observation);
         total += step.reward;
         length += 1;
         if step.is_end() {
@@ -48,9 +47,8 @@ fn only_legal_actions_are_taken() {
         let mut total = 0.0;
         loop {
             env.legal_actions(&mut mask);
-            let mut action = [Action(0)];
-            policy.greedy_legal(&observation, &mask, 1, &mut action);
-            let step = env.step(action[0].into(), &mut observation);
+            let choices = policy.choose(&observation, &mask, 1);
+            let step = env.step(choices.get(0), &mut observation);
             assert!(!step.is_invalid);
             total += step.reward;
             if step.is_end() {

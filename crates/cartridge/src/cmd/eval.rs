@@ -1,23 +1,25 @@
-//! `cartridge eval`: measure what a run has learnt.
+//! `cartridge eval`: measure what a run has learnt, or a policy from elsewhere.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use cartridge_run::RunError;
-use cartridge_run::checkpoint::{self, Alias};
-use cartridge_run::evaluation::KeptEvaluation;
-use cartridge_run::store::RunId;
+use cartridge_run::checkpoint;
+use cartridge_run::evaluation::{Actor, KeptEvaluation, Outcome, Subject};
+use cartridge_run::policy_file::PolicyFile;
+use cartridge_run::store::{DataDir, RunId};
 use serde::Serialize;
 
-use super::{DataArgs, say, say_json};
+use super::{DataArgs, Found, OptionArgs, find_checkpoint, note, say, say_json};
 use crate::exit::Exit;
 
-/// Measure a run's policy over whole episodes, always taking its best action
+/// Measure a policy over whole episodes, always taking its best action
 ///
 /// The evaluation is kept as a run of its own, with every episode.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Name of the run
-    run: String,
+    /// Name of a run, folder of a checkpoint, or an ONNX file that any program made
+    #[arg(value_name = "RUN|CHECKPOINT|FILE.onnx")]
+    policy: String,
     /// How many episodes
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     episodes: u32,
@@ -25,8 +27,16 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Measure the checkpoint with the best evaluation instead of the newest
-    #[arg(long)]
+    #[arg(long, conflicts_with = "checkpoint")]
     best: bool,
+    /// Measure this checkpoint of the run: latest, best, a folder, or a number of steps
+    #[arg(long, value_name = "CHECKPOINT")]
+    checkpoint: Option<String>,
+    /// Environment in which an ONNX file acts; ours name theirs
+    #[arg(long, value_name = "ENV", value_parser = super::parse_id)]
+    env: Option<String>,
+    #[command(flatten)]
+    options: OptionArgs,
     #[command(flatten)]
     data: DataArgs,
     /// One JSON object on standard output
@@ -37,13 +47,20 @@ pub(crate) struct Args {
 /// The result.
 #[derive(Debug, Serialize)]
 struct Report {
-    run_id: RunId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<RunId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    env_id: String,
     step: u64,
     mean: f64,
     std: f64,
     ci95: [f64; 2],
     mean_length: f64,
     returns: Vec<f64>,
+    lengths: Vec<u32>,
+    /// What each episode was reset with: `env.reset(seed=...)` begins the same in Gymnasium.
+    seeds: Vec<u64>,
     terminated: u32,
     truncated: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -53,40 +70,99 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let data = args.data.open_existing()?;
-    let id: RunId = args.run.parse().map_err(RunError::from)?;
-    let dir = data.run(&id);
-    let manifest = dir.manifest().map_err(RunError::from)?;
-    let alias = if args.best { Alias::Best } else { Alias::Latest };
-    let (checkpoint, policy) = checkpoint::load(&dir, &id, alias)?;
-    let kept = KeptEvaluation {
-        run: &manifest,
-        step: checkpoint.step,
-        is_best: args.best,
-        episodes: args.episodes,
-        seed: args.seed,
+    if args.policy.ends_with(".onnx") { measure_file(args) } else { measure_run(args) }
+}
+
+fn measure_run(args: &Args) -> anyhow::Result<Exit> {
+    if args.env.is_some() || !args.options.parse()?.is_empty() {
+        note("error: a run is measured in its own environment");
+        note("hint: --env and --set are for ONNX files, whose names end in .onnx");
+        return Ok(Exit::Usage);
+    }
+    let asked = match (&args.checkpoint, args.best) {
+        (Some(name), _) => name,
+        (None, true) => "best",
+        (None, false) => "latest",
     };
-    let (eval_run_id, outcome) = kept.carry_out(&data, super::VERSION, &policy)?;
-    let summary = outcome.summary(checkpoint.step);
+    let Found { dir, id, name } = find_checkpoint(&args.data, &args.policy, asked)?;
+    let data = args.data.open()?;
+    let manifest = dir.manifest().map_err(cartridge_run::RunError::from)?;
+    let (checkpoint, policy) = checkpoint::load_named(&dir, &id, &name)?;
+    let subject = Subject::Checkpoint { run: &manifest, is_best: asked == "best" };
+    let about = About {
+        run_id: Some(id),
+        file: None,
+        env_id: manifest.env_id.clone(),
+        step: checkpoint.step,
+    };
+    measure(args, &data, subject, &policy, about)
+}
+
+fn measure_file(args: &Args) -> anyhow::Result<Exit> {
+    let file = PolicyFile::open(Path::new(&args.policy))?;
+    let (env_id, options) = file.environment(args.env.as_deref(), args.options.parse()?)?;
+    // Before anything is made: a policy for another environment leaves nothing behind.
+    file.check(&env_id, &options)?;
+    let data = args.data.open()?;
+    let subject = Subject::File {
+        path: &file.path,
+        sha256: &file.sha256,
+        env_id: &env_id,
+        options: &options,
+    };
+    let about = About {
+        run_id: None,
+        file: Some(args.policy.clone()),
+        env_id: env_id.clone(),
+        step: file.step(),
+    };
+    measure(args, &data, subject, &file, about)
+}
+
+/// What is measured, for the report.
+struct About {
+    run_id: Option<RunId>,
+    file: Option<String>,
+    env_id: String,
+    step: u64,
+}
+
+fn measure(
+    args: &Args,
+    data: &DataDir,
+    subject: Subject<'_>,
+    policy: &dyn Actor,
+    about: About,
+) -> anyhow::Result<Exit> {
+    let About { run_id, file, env_id, step } = about;
+    let kept = KeptEvaluation { subject, step, episodes: args.episodes, seed: args.seed };
+    let (eval_run_id, outcome) = kept.carry_out(data, super::VERSION, policy)?;
+    let summary = outcome.summary(step);
     if args.json {
+        let Outcome { returns, lengths, seeds, terminated, truncated, .. } = outcome;
         say_json(&Report {
-            run_id: id,
-            step: checkpoint.step,
+            run_id,
+            file,
+            env_id,
+            step,
             mean: summary.mean,
             std: summary.std,
             ci95: summary.ci95,
             mean_length: summary.mean_length,
-            returns: outcome.returns,
-            terminated: outcome.terminated,
-            truncated: outcome.truncated,
+            returns,
+            lengths,
+            seeds,
+            terminated,
+            truncated,
             metrics: summary.metrics,
             eval_run_id,
         });
     } else {
-        say(&format!(
-            "{} at step {}, {} episodes of {}",
-            args.run, checkpoint.step, args.episodes, manifest.env_id
-        ));
+        let what = match (run_id, file) {
+            (Some(id), _) => format!("{id} at step {step}"),
+            (None, file) => file.unwrap_or_default(),
+        };
+        say(&format!("{what}, {} episodes of {env_id}", args.episodes));
         let [low, high] = summary.ci95;
         say(&format!(
             "mean return  {:.1}  (95% interval {low:.1} to {high:.1}, std {:.1})",

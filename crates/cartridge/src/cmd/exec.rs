@@ -134,6 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         gpu: args.gpu,
         cpu: args.cpu.clone().unwrap_or(usual.cpu),
         memory: args.memory.clone().unwrap_or(usual.memory),
+        threads: 0,
     };
     let mut terms = args.terms.terms();
     terms.limits = Limits {

@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.detach {
         return Ok(Exit::Ok);
     }
-    let total = Some(config.trainer.total_timesteps);
+    let total = Some(config.trainer.total_timesteps());
     let mut watcher = Watcher::new(args.json, total, data.run(&manifest.id));
     watcher.is_handed_over = lab.is_some();
     follow(&data, &launcher, &manifest, watcher, &interrupts)

@@ -477,6 +477,57 @@ fn a_run_without_a_lab_learns_and_repeats_to_the_bit() {
 }
 
 #[test]
+fn a_policy_goes_out_as_onnx_and_plays_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = |args: &[&str]| {
+        let output = run(folder.path(), &[args, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+        result(&output)
+    };
+    let report = ask(&["train", "CartPole-v1", "--steps", "8000", "--seed", "7"]);
+    let (id, checkpoint) = (&report["run_id"], report["checkpoint"].as_str().unwrap());
+    let id = id.as_str().unwrap();
+    let exported = ask(&["export", id, "--onnx", "best.onnx"]);
+    assert_eq!(exported["weights_sha256"], report["weights_sha256"]);
+    let beside = fs::read(folder.path().join(checkpoint).join("policy.onnx")).unwrap();
+    assert_eq!(fs::read(folder.path().join("best.onnx")).unwrap(), beside);
+
+    // The run, its checkpoint and the file: the same episodes with the same returns.
+    let short = ["--episodes", "10", "--seed", "3"];
+    let eval = |args: &[&str]| ask(&[&["eval"], args, &short].concat());
+    let ours = eval(&[id]);
+    assert_eq!(ours["seeds"].as_array().unwrap().len(), 10);
+    for args in [&[checkpoint][..], &["best.onnx"], &["best.onnx", "--env", "CartPole-v1"]] {
+        let theirs = eval(args);
+        for key in ["returns", "lengths", "seeds", "mean", "step", "env_id"] {
+            assert_eq!(theirs[key], ours[key], "{args:?}: {key}");
+        }
+    }
+    let file = eval(&["best.onnx"]);
+    let kept = file["eval_run_id"].as_str().unwrap();
+    let episodes = text(&run(folder.path(), &["episodes", kept, "--json"]).stdout);
+    assert_eq!(episodes.lines().count(), 10);
+
+    // What a file says can be looked at number by number.
+    fs::write(folder.path().join("seen.json"), "[[0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4]]").unwrap();
+    let output = run(folder.path(), &["onnx", "run", "best.onnx", "--observations", "seen.json"]);
+    let lines = text(&output.stdout);
+    assert_eq!(lines.lines().count(), 2, "{}", text(&output.stderr));
+    assert!(lines.starts_with(r#"{"actor":["#) && lines.contains(r#""value":"#), "{lines}");
+
+    let refused = |args: &[&str], code: i32, message: &str| {
+        let output = run(folder.path(), &[&["eval"], args].concat());
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+    };
+    refused(&["best.onnx", "--env", "LunarLander-v3"], 1, "an observation has 8 numbers");
+    refused(&["best.onnx", "--env", "CartPole"], 2, "unknown environment");
+    refused(&["none.onnx", "--env", "CartPole-v1"], 3, "there is no file `none.onnx`");
+    refused(&[id, "--env", "CartPole-v1"], 2, "in its own environment");
+    refused(&[id, "--checkpoint", "77"], 3, "has no checkpoint `77`");
+}
+
+#[test]
 fn ctrl_c_stops_the_run_after_a_last_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let child = cartridge(&["train", "CartPole-v1", "--steps", "1e9", "--json"])
