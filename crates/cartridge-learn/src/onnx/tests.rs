@@ -63,7 +63,7 @@ fn our_file_says_what_the_policy_says_to_the_bit() {
     for n in [1, 7, 600] {
         let observations = random_numbers(8 * n, 2);
         let outputs = read.act(&observations, n).unwrap();
-        assert_eq!(floats(&outputs.actor), policy.logits(&observations, n));
+        assert_eq!(floats(&outputs.actor), policy.outputs(&observations, n));
         let values: Vec<f32> = observations.chunks(8).map(|row| policy.value(row)).collect();
         assert_eq!(outputs.value, Some(values));
     }

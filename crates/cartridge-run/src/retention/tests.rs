@@ -173,7 +173,7 @@ fn the_oldest_runs_of_each_environment_and_agent_go() {
     all[0].env_id = "Acrobot-v1".to_owned();
     let limits = Limits { keep_runs_per_experiment: Some(1), ..nothing() };
     assert_eq!(going(&limits, &all), ["r-000001"]);
-    let reason = &plan(&all, &limits).runs[0].reason;
+    let reason = &plan(&all, &limits, 0).runs[0].reason;
     assert_eq!(reason, "the newest 1 runs of experiment sweep are kept");
 }
 
