@@ -11,7 +11,7 @@
 mod product;
 mod vector;
 
-pub(crate) use self::product::Finish;
+pub(crate) use self::product::{Finish, Panels, Right};
 use self::vector::Vector;
 
 /// The instruction set to run on. Only a detected one can be had.
@@ -118,16 +118,16 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// Writes the product of `a` and `b`, whose rows lie one after the other, into `out`.
+    /// Writes the product of `a` and `b` into `out`.
     fn multiply(
         a: Matrix<'_>,
-        b: Matrix<'_>,
+        b: Right<'_>,
         finish: Finish<'_>,
         out: &mut [f32]
     ) = multiply_body;
 
-    /// Writes the elements of `matrix`, row by row, into `out`.
-    fn copy(matrix: Matrix<'_>, out: &mut [f32]) = copy_body;
+    /// Cuts `matrix` into panels.
+    fn pack(matrix: Matrix<'_>, panels: &mut Panels) = pack_body;
 
     /// Adds `values` to `sums`, element by element.
     fn add(values: &[f32], sums: &mut [f32]) = add_body;
@@ -196,36 +196,24 @@ pub(crate) struct AdamStep {
     pub(crate) epsilon: f32,
 }
 
+/// Vectors of a tile and a panel.
+const VECTORS: usize = 2;
+
 /// A tile takes most of the registers: 12 sums of 16 with AVX2, 16 of 32 with AVX-512.
 #[inline(always)]
-fn multiply_body<T: Target>(a: Matrix<'_>, b: Matrix<'_>, finish: Finish<'_>, out: &mut [f32]) {
+fn multiply_body<T: Target>(a: Matrix<'_>, b: Right<'_>, finish: Finish<'_>, out: &mut [f32]) {
     match T::LEVEL {
-        Level::Baseline => product::multiply::<T::Vector, 4, 2>(a, b, finish, out),
+        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS>(a, b, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => product::multiply::<T::Vector, 6, 2>(a, b, finish, out),
+        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS>(a, b, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => product::multiply::<T::Vector, 8, 2>(a, b, finish, out),
+        Level::Avx512 => product::multiply::<T::Vector, 8, VECTORS>(a, b, finish, out),
     }
 }
 
-/// In blocks that stay in the cache, because one of the two sides is read or written in strides.
 #[inline(always)]
-fn copy_body<T: Target>(matrix: Matrix<'_>, out: &mut [f32]) {
-    const BLOCK: usize = 16;
-    let Matrix { values, n_rows, n_columns, is_transposed } = matrix;
-    assert_eq!(out.len(), n_rows * n_columns, "the copy fits its place");
-    if !is_transposed {
-        return out.copy_from_slice(values);
-    }
-    for first_row in (0..n_rows).step_by(BLOCK) {
-        let n = BLOCK.min(n_rows - first_row);
-        for column in 0..n_columns {
-            let source = &values[column * n_rows + first_row..][..n];
-            for (index, x) in source.iter().enumerate() {
-                out[(first_row + index) * n_columns + column] = *x;
-            }
-        }
-    }
+fn pack_body<T: Target>(matrix: Matrix<'_>, panels: &mut Panels) {
+    product::pack::<T::Vector, VECTORS>(matrix, panels);
 }
 
 #[inline(always)]

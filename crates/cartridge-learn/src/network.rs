@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::{self, Finish, Isa, Matrix};
+use crate::kernels::{self, Finish, Isa, Matrix, Panels, Right};
 
 /// What follows a hidden layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,9 +27,11 @@ pub struct Mlp {
     layers: Vec<Layer>,
     activation: Activation,
     parameters: Vec<f32>,
-    /// The weights of every layer but the first with rows and columns exchanged, as the gradient
-    /// needs them: made anew with every change, not with every shard of a batch.
-    turned: Vec<Vec<f32>>,
+    /// The weights of every layer, as a product needs them: made anew with every change, not with
+    /// every shard of a batch.
+    packed: Vec<Panels>,
+    /// The same with rows and columns exchanged, as the gradient needs them.
+    turned: Vec<Panels>,
     isa: Isa,
 }
 
@@ -40,7 +42,11 @@ pub struct Workspace {
     outputs: Vec<Vec<f32>>,
     gradient: Vec<f32>,
     next_gradient: Vec<f32>,
+    panels: Panels,
 }
+
+/// From so many outputs on it pays to cut a layer's gradient into panels first.
+const WIDE: usize = 128;
 
 /// Where a layer lies in the flat vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,8 +107,18 @@ impl Mlp {
         assert!(sizes.len() >= 2 && !sizes.contains(&0), "a network has inputs and outputs");
         let layers = layers(sizes);
         let parameters = vec![0.0; layers.last().map_or(0, |layer| layer.biases.end)];
-        let turned = layers[1..].iter().map(|layer| vec![0.0; layer.weights.len()]).collect();
-        Self { sizes: sizes.to_vec(), layers, activation, parameters, turned, isa: Isa::detect() }
+        let panels = vec![Panels::default(); layers.len()];
+        let mut network = Self {
+            sizes: sizes.to_vec(),
+            layers,
+            activation,
+            parameters,
+            packed: panels.clone(),
+            turned: panels,
+            isa: Isa::detect(),
+        };
+        network.change(|_| {});
+        network
     }
 
     /// What follows its hidden layers.
@@ -123,10 +139,15 @@ impl Mlp {
     /// Changes the parameters.
     pub fn change<T>(&mut self, change: impl FnOnce(&mut [f32]) -> T) -> T {
         let changed = change(&mut self.parameters);
-        for (layer, turned) in self.layers[1..].iter().zip(&mut self.turned) {
+        let panels = self.packed.iter_mut().zip(&mut self.turned);
+        for (index, (layer, (packed, turned))) in self.layers.iter().zip(panels).enumerate() {
             let weights = &self.parameters[layer.weights.clone()];
             let weights = Matrix::new(weights, layer.n_inputs, layer.n_outputs);
-            kernels::copy(self.isa, weights.transposed(), turned);
+            kernels::pack(self.isa, weights, packed);
+            // Nobody asks what the loss changes with the very inputs.
+            if index > 0 {
+                kernels::pack(self.isa, weights.transposed(), turned);
+            }
         }
         changed
     }
@@ -150,14 +171,9 @@ impl Mlp {
                 Activation::Tanh => Finish::BiasTanh(bias),
                 Activation::Relu => Finish::BiasRelu(bias),
             };
-            let weights = &self.parameters[layer.weights.clone()];
-            kernels::multiply(
-                self.isa,
-                Matrix::new(inputs, n, layer.n_inputs),
-                Matrix::new(weights, layer.n_inputs, layer.n_outputs),
-                finish,
-                outputs,
-            );
+            let inputs = Matrix::new(inputs, n, layer.n_inputs);
+            let weights = Right::Panels(&self.packed[index]);
+            kernels::multiply(self.isa, inputs, weights, finish, outputs);
         }
         work.outputs.last().expect("a network has a layer")
     }
@@ -172,24 +188,29 @@ impl Mlp {
         work: &mut Workspace,
         gradient: &mut [f32],
     ) {
-        let Workspace { outputs, gradient: arriving, next_gradient: leaving } = work;
+        let Workspace { outputs, gradient: arriving, next_gradient: leaving, panels } = work;
         arriving.clear();
         arriving.extend_from_slice(output_gradient);
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let inputs = if index == 0 { inputs } else { &outputs[index - 1] };
             let delta = Matrix::new(arriving, n, layer.n_outputs);
+            let right = if layer.n_outputs >= WIDE {
+                kernels::pack(self.isa, delta, panels);
+                Right::Panels(panels)
+            } else {
+                Right::Rows(delta)
+            };
             kernels::multiply(
                 self.isa,
                 Matrix::new(inputs, n, layer.n_inputs).transposed(),
-                delta,
+                right,
                 Finish::Plain,
                 &mut gradient[layer.weights.clone()],
             );
             kernels::sum_rows(self.isa, delta, &mut gradient[layer.biases.clone()]);
             if index > 0 {
                 leaving.resize(n * layer.n_inputs, 0.0);
-                let turned = &self.turned[index - 1];
-                let weights = Matrix::new(turned, layer.n_outputs, layer.n_inputs);
+                let weights = Right::Panels(&self.turned[index]);
                 let finish = match self.activation {
                     Activation::Tanh => Finish::TanhSlope(inputs),
                     Activation::Relu => Finish::ReluSlope(inputs),

@@ -28,22 +28,31 @@ fn check(m: usize, k: usize, n: usize) {
         for bias in [None, Some(&bias[..])] {
             let expected = naive(&a, &b, bias, [m, k, n]);
             for a in [Matrix::new(&a, m, k), Matrix::new(&a_turned, k, m).transposed()] {
-                let mut out = vec![f32::NAN; m * n];
-                let finish = bias.map_or(Finish::Plain, Finish::Bias);
-                multiply(isa, a, Matrix::new(&b, k, n), finish, &mut out);
-                for (x, y) in out.iter().zip(&expected) {
-                    let error = (f64::from(*x) - y).abs();
-                    assert!(error < 1e-5, "{m}x{k}x{n} on {isa:?}: {x} is not {y}");
-                }
-                if bias.is_none() && isa.0 != Level::Baseline {
-                    let fused = fused.get_or_insert_with(|| out.clone());
-                    assert_eq!(*fused, out, "the same bits on {isa:?}");
+                // With something left from before.
+                let mut panels = [Panels::default(), Panels::default()];
+                pack(isa, Matrix::new(&[f32::NAN; 3000], 60, 50), &mut panels[0]);
+                pack(isa, Matrix::new(&b, k, n), &mut panels[0]);
+                pack(isa, Matrix::new(&b_turned, n, k).transposed(), &mut panels[1]);
+                let rights = [
+                    Right::Rows(Matrix::new(&b, k, n)),
+                    Right::Panels(&panels[0]),
+                    Right::Panels(&panels[1]),
+                ];
+                for right in rights {
+                    let mut out = vec![f32::NAN; m * n];
+                    let finish = bias.map_or(Finish::Plain, Finish::Bias);
+                    multiply(isa, a, right, finish, &mut out);
+                    for (x, y) in out.iter().zip(&expected) {
+                        let error = (f64::from(*x) - y).abs();
+                        assert!(error < 1e-5, "{m}x{k}x{n} on {isa:?}: {x} is not {y}");
+                    }
+                    if bias.is_none() && isa.0 != Level::Baseline {
+                        let fused = fused.get_or_insert_with(|| out.clone());
+                        assert_eq!(*fused, out, "the same bits on {isa:?}");
+                    }
                 }
             }
         }
-        let mut turned = vec![f32::NAN; k * n];
-        copy(isa, Matrix::new(&b, k, n).transposed(), &mut turned);
-        assert_eq!(turned, b_turned);
     }
 }
 
@@ -69,7 +78,8 @@ fn products_are_finished() {
     for isa in Isa::available() {
         let finished = |finish| {
             let mut out = vec![f32::NAN; m * n];
-            multiply(isa, Matrix::new(&a, m, k), Matrix::new(&b, k, n), finish, &mut out);
+            let (a, b) = (Matrix::new(&a, m, k), Matrix::new(&b, k, n));
+            multiply(isa, a, Right::Rows(b), finish, &mut out);
             out
         };
         let (plain, biased) = (finished(Finish::Plain), finished(Finish::Bias(&bias)));
@@ -93,7 +103,7 @@ fn a_broken_number_stays_visible() {
         for finish in [Finish::Plain, Finish::BiasTanh(&[0.0]), Finish::BiasRelu(&[0.0])] {
             let mut out = [0.0];
             let (a, b) = (Matrix::new(&[f32::NAN], 1, 1), Matrix::new(&[1.0], 1, 1));
-            multiply(isa, a, b, finish, &mut out);
+            multiply(isa, a, Right::Rows(b), finish, &mut out);
             assert!(out[0].is_nan(), "{finish:?} on {isa:?}");
         }
     }
@@ -104,7 +114,7 @@ fn tanh(isa: Isa, values: &mut [f32]) {
     let inputs = values.to_vec();
     let n = values.len();
     let (a, b) = (Matrix::new(&inputs, n, 1), Matrix::new(&[1.0], 1, 1));
-    multiply(isa, a, b, Finish::BiasTanh(&[0.0]), values);
+    multiply(isa, a, Right::Rows(b), Finish::BiasTanh(&[0.0]), values);
 }
 
 #[test]

@@ -166,6 +166,11 @@ fn zoo_dqn(env_id: &str) -> Option<Value> {
     Some(json!({ "trainer": trainer }))
 }
 
+/// Found by search over seeds that no published figure uses: of 11 settings for the lander, 8 for
+/// the walker and 30 for the prospector. What mattered: many short rollouts and a learning rate
+/// that falls to nothing; a shorter view for the walker (gamma 0.99 instead of 0.999, 308 and 311
+/// instead of 292 and 293); and for the prospector a shorter view too, and that giving up begins
+/// as something that is hardly ever done (otherwise it is all that is learnt).
 fn speed_ppo(env_id: &str) -> Option<Value> {
     Some(match env_id {
         "CartPole-v1" => json!({
@@ -177,24 +182,24 @@ fn speed_ppo(env_id: &str) -> Option<Value> {
         }),
         "LunarLander-v3" => json!({
             "trainer": {
-                "total_timesteps": 6_000_000, "batch_size": 1024, "gae_lambda": 0.98, "gamma": 0.999,
-                "n_epochs": 4, "ent_coef": 0.01, "learning_rate": "lin_0.0015", "max_grad_norm": 0.5,
+                "total_timesteps": 5_000_000, "batch_size": 512, "gae_lambda": 0.98, "gamma": 0.999,
+                "n_epochs": 6, "ent_coef": 0.01, "learning_rate": "lin_0.001",
             },
             "simulation": { "n_envs": 64, "n_steps": 128 },
         }),
         "BipedalWalker-v3" => json!({
             "trainer": {
                 "normalize_observation": true, "normalize_reward": true, "total_timesteps": 5_000_000,
-                "batch_size": 512, "gae_lambda": 0.95, "gamma": 0.999, "n_epochs": 8, "ent_coef": 0.0,
-                "learning_rate": "lin_0.0008", "clip_range": 0.18,
+                "batch_size": 256, "gae_lambda": 0.95, "gamma": 0.99, "n_epochs": 10, "ent_coef": 0.0,
+                "learning_rate": "lin_0.0006", "clip_range": 0.18,
             },
             "simulation": { "n_envs": 32, "n_steps": 512 },
         }),
         "AsteroidProspector-v0" => json!({
             "trainer": {
-                "normalize_reward": true, "total_timesteps": 10_000_000, "batch_size": 1024,
-                "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4, "ent_coef": 0.01,
-                "learning_rate": "lin_0.001",
+                "normalize_reward": true, "total_timesteps": 22_000_000, "batch_size": 1024,
+                "gae_lambda": 0.95, "gamma": 0.99, "n_epochs": 4, "ent_coef": 0.003,
+                "learning_rate": "lin_0.0005", "quit_logit": -12.0,
             },
             "simulation": { "n_envs": 64, "n_steps": 256 },
         }),
@@ -202,23 +207,27 @@ fn speed_ppo(env_id: &str) -> Option<Value> {
     })
 }
 
+/// Found as above, of 10 settings for Cart Pole and 16 for the lander. What mattered: returns over
+/// three steps, a target network that follows softly, and a learning rate that falls to nothing.
 fn speed_dqn(env_id: &str) -> Option<Value> {
     let (trainer, n_envs) = match env_id {
         "CartPole-v1" => (
             json!({
-                "total_timesteps": 50_000, "learning_rate": 2e-3, "batch_size": 64, "buffer_size": 50_000,
-                "learning_starts": 1_000, "gamma": 0.99, "target_update_interval": 100, "train_freq": 8,
-                "gradient_steps": 8, "exploration_fraction": 0.16, "exploration_final_eps": 0.04,
-                "net_arch": [64, 64], "double_q": true,
+                "total_timesteps": 50_000, "learning_rate": "lin_0.001", "batch_size": 64,
+                "buffer_size": 50_000, "learning_starts": 1_000, "gamma": 0.99, "tau": 0.01,
+                "target_update_interval": 8, "train_freq": 2, "gradient_steps": 8, "n_steps": 3,
+                "exploration_fraction": 0.16, "exploration_final_eps": 0.04, "net_arch": [64, 64],
+                "double_q": true,
             }),
-            8,
+            4,
         ),
         "LunarLander-v3" => (
             json!({
-                "total_timesteps": 100_000, "learning_rate": 1e-3, "batch_size": 128, "buffer_size": 50_000,
-                "learning_starts": 1_000, "gamma": 0.99, "target_update_interval": 250, "train_freq": 4,
-                "gradient_steps": 8, "exploration_fraction": 0.12, "exploration_final_eps": 0.05,
-                "net_arch": [64, 64], "double_q": true,
+                "total_timesteps": 100_000, "learning_rate": "lin_0.001", "batch_size": 128,
+                "buffer_size": 50_000, "learning_starts": 2_000, "gamma": 0.99, "tau": 0.02,
+                "target_update_interval": 8, "train_freq": 4, "gradient_steps": 8, "n_steps": 3,
+                "exploration_fraction": 0.12, "exploration_final_eps": 0.05, "net_arch": [128, 128],
+                "double_q": true,
             }),
             4,
         ),

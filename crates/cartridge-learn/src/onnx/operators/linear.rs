@@ -3,7 +3,7 @@
 use super::super::tensor::{Offsets, broadcast};
 use super::elementwise::Unary;
 use super::{Attributes, Budget, Fault, Inputs, Tensor, layout};
-use crate::kernels::{self, Finish, Isa, Matrix};
+use crate::kernels::{self, Finish, Isa, Matrix, Right};
 use crate::network::Activation;
 
 /// The product of `a` of `n_rows` by `n_shared` and `b` of `n_shared` by `n_columns`, into `out`.
@@ -18,7 +18,7 @@ fn multiply(
     // Nothing is summed where there is nothing, and no row can be found in no numbers.
     if n_rows > 0 && n_columns > 0 {
         let (a, b) = (Matrix::new(a, n_rows, n_shared), Matrix::new(b, n_shared, n_columns));
-        kernels::multiply(isa, a, b, finish, out);
+        kernels::multiply(isa, a, Right::Rows(b), finish, out);
     }
 }
 
