@@ -46,6 +46,11 @@ pub enum RunError {
     /// The run has no checkpoint yet.
     #[error("run `{0}` has no checkpoint yet")]
     NoCheckpoint(RunId),
+    /// The run has no weights that could be compared.
+    #[error(
+        "run `{0}` has recorded no weights of our own training: there is nothing to compare with"
+    )]
+    NothingToReproduce(RunId),
     /// The run has no such checkpoint.
     #[error("run `{run}` has no checkpoint `{name}`")]
     NoSuchCheckpoint {

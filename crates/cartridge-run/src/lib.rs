@@ -9,7 +9,8 @@
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * `descendants`: every process that a trainer has started, wherever it has gone.
 //! * [`leftover`]: processes that an older attempt left behind.
-//! * [`worker`]: the native trainer process.
+//! * [`worker`]: the native trainer process; [`saturation`]: when it has nothing left to learn.
+//! * [`reproduce`]: a run made again from its manifest, and compared.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
@@ -62,7 +63,9 @@ pub mod policy_file;
 pub mod preview;
 pub mod protocol;
 pub mod queue;
+pub mod reproduce;
 pub mod retention;
+pub mod saturation;
 pub mod secret;
 pub mod steer;
 pub mod supervisor;
@@ -77,6 +80,8 @@ pub use crate::lab::Lab;
 
 /// The games themselves, for the crates above this one.
 pub use cartridge_games as games;
+/// What learning computes with on this machine, for the crates above this one.
+pub use cartridge_learn::instruction_set;
 /// What policies in files say, for the crates above this one.
 pub use cartridge_learn::onnx;
 /// What the store knows, for the crates above this one.

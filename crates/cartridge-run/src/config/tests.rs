@@ -39,13 +39,29 @@ fn aliases_are_understood() {
 }
 
 #[test]
-fn every_alias_leads_to_a_key() {
-    let config =
-        serde_json::to_value(Draft::new("CartPole-v1", "ppo").unwrap().finish().unwrap()).unwrap();
+fn every_alias_leads_to_a_key_of_an_algorithm() {
+    let configs = Algorithm::ALL.map(|algo| {
+        let config = Draft::new("CartPole-v1", algo.id()).unwrap().finish().unwrap();
+        serde_json::to_value(config).unwrap()
+    });
     for (alias, key) in ALIASES {
         let pointer = format!("/{}", key.replace('.', "/"));
-        assert!(config.pointer(&pointer).is_some(), "{alias} leads to {key}");
+        let is_known = configs.iter().any(|config| config.pointer(&pointer).is_some());
+        assert!(is_known, "{alias} leads to {key}");
     }
+}
+
+#[test]
+fn an_early_stop_needs_to_know_what_is_to_be_had() {
+    let build = |env: &str| {
+        let mut draft = Draft::new(env, "ppo").unwrap();
+        draft.set("trainer.early_stop", true.into()).unwrap();
+        draft.finish().map(|config| config.trainer.early_stop()).map_err(|error| error.to_string())
+    };
+    assert_eq!(build("CartPole-v1"), Ok(true));
+    assert_eq!(build("Acrobot-v1"), Ok(true));
+    let message = "`trainer.early_stop`: Pendulum-v1 has no return from which it counts as solved, so nobody can say when to stop; leave it off";
+    assert_eq!(build("Pendulum-v1"), Err(message.to_owned()));
 }
 
 #[test]
