@@ -304,15 +304,10 @@ impl Worker {
         let mut update = self.learner.update(&mut |_| {});
         let seconds = started.elapsed().as_secs_f64();
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
-        self.journal.episodes(&mut update.episodes)?;
+        self.journal.record(&mut update, fps)?;
         if let Some(saturation) = &mut self.saturation {
             update.episodes.iter().for_each(|end| saturation.add(end.reward));
         }
-        let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
-        let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
-        let own = update.episode_metrics.iter();
-        let own = own.map(|(name, value)| (format!("episode/{name}"), *value));
-        self.journal.metrics(update.step, scalars.chain(own), &update.episodes)?;
         self.journal.log(&update, fps);
         if let Some((metric, value)) = update.scalars.iter().find(|(_, value)| !value.is_finite()) {
             let message = format!(
@@ -510,15 +505,15 @@ fn listen() -> Receiver<Heard> {
 }
 
 /// When the next checkpoint and the next evaluation are due.
-struct Schedule {
+pub(crate) struct Schedule {
     checkpoint_every: u64,
-    next_checkpoint: u64,
-    evaluate_every: u64,
-    next_evaluation: u64,
+    pub(crate) next_checkpoint: u64,
+    pub(crate) evaluate_every: u64,
+    pub(crate) next_evaluation: u64,
 }
 
 impl Schedule {
-    fn new(config: &RunConfig) -> Self {
+    pub(crate) fn new(config: &RunConfig) -> Self {
         let checkpoint_every = config.retention.checkpoint_every_steps;
         let evaluate_every = config.evaluation.every_steps;
         Self {
@@ -530,7 +525,7 @@ impl Schedule {
         }
     }
 
-    fn checkpoint_is_due(&mut self, step: u64) -> bool {
+    pub(crate) fn checkpoint_is_due(&mut self, step: u64) -> bool {
         is_due(step, self.checkpoint_every, &mut self.next_checkpoint)
     }
 
@@ -540,7 +535,7 @@ impl Schedule {
         std::mem::replace(&mut self.evaluate_every, every)
     }
 
-    fn evaluation_is_due(&mut self, step: u64) -> bool {
+    pub(crate) fn evaluation_is_due(&mut self, step: u64) -> bool {
         is_due(step, self.evaluate_every, &mut self.next_evaluation)
     }
 }
@@ -555,12 +550,12 @@ fn is_due(step: u64, every: u64, next: &mut u64) -> bool {
 }
 
 /// The files that the worker appends to.
-struct Journal {
+pub(crate) struct Journal {
     attempt: u32,
     events: Appender,
     metrics: Appender,
     episodes: EpisodeWriter,
-    n_rows: u64,
+    pub(crate) n_rows: u64,
     n_updates: u64,
     last_sync: Instant,
     last_log: Option<Instant>,
@@ -568,7 +563,7 @@ struct Journal {
 }
 
 impl Journal {
-    fn open(dir: &RunDir, attempt: u32, shard_target_mb: u32) -> Result<Self> {
+    pub(crate) fn open(dir: &RunDir, attempt: u32, shard_target_mb: u32) -> Result<Self> {
         Ok(Self {
             attempt,
             events: Appender::open(dir.events_path())?,
@@ -584,7 +579,7 @@ impl Journal {
 
     /// Makes everything but events durable: the episodes first, so that no row of metrics speaks
     /// of one that is not there.
-    fn sync(&mut self) -> Result<()> {
+    pub(crate) fn sync(&mut self) -> Result<()> {
         self.episodes.sync()?;
         self.metrics.sync()?;
         self.last_sync = Instant::now();
@@ -619,6 +614,16 @@ impl Journal {
         print(&format!("{line}  {fps:.0} steps/s"));
     }
 
+    /// Records an update with its pace: its episodes, whose actions it takes, and a row of metrics.
+    pub(crate) fn record(&mut self, update: &mut Update, fps: f64) -> Result<()> {
+        self.episodes(&mut update.episodes)?;
+        let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
+        let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
+        let own = update.episode_metrics.iter();
+        let own = own.map(|(name, value)| (format!("episode/{name}"), *value));
+        self.metrics(update.step, scalars.chain(own), &update.episodes)
+    }
+
     /// Records what was done in episodes, which it takes out of them; to be called before the row
     /// of metrics that counts them.
     fn episodes(&mut self, ends: &mut [EpisodeEnd]) -> Result<()> {
@@ -645,7 +650,7 @@ impl Journal {
     }
 
     /// Records a row of metrics and the episodes that ended.
-    fn metrics(
+    pub(crate) fn metrics(
         &mut self,
         step: u64,
         scalars: impl Iterator<Item = (String, f64)>,

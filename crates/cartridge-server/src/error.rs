@@ -172,6 +172,7 @@ impl ApiError {
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }
+                | RunError::Diverged { .. }
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
