@@ -21,6 +21,7 @@
 //! * [`discovery`]: what runs have made: found, named and told.
 //! * [`retention`], [`janitor`]: what is kept, and who sees to it.
 //! * [`fsck`]: proof that lists and disk agree, and repairs.
+//! * [`metrics`]: what was measured, by whatever name it is asked for.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
@@ -56,6 +57,7 @@ pub mod launch;
 pub mod leftover;
 pub mod live;
 pub mod matches;
+pub mod metrics;
 pub mod opponent;
 pub mod par;
 pub mod play;
@@ -89,7 +91,8 @@ pub use cartridge_store as store;
 
 /// The name of a metric for people; a metric that is not ours keeps its own.
 pub fn metric_label(name: &str) -> String {
-    if let Some(metric) = cartridge_learn::metric::Metric::from_name(name) {
+    // A name with another sign or scale is of something else to people.
+    if let Some((metric, 1.0)) = cartridge_learn::metric::Metric::meant_by(name) {
         return metric.label().to_owned();
     }
     // What an environment measures itself: `episode/fuel_used`.

@@ -17,6 +17,7 @@ pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod match_players;
+pub(crate) mod metrics;
 pub(crate) mod onnx;
 pub(crate) mod par;
 pub(crate) mod play;

@@ -87,6 +87,11 @@ fn what_was_stopped_is_made_again_to_where_it_got_and_what_goes_on_is_not() {
     ask(data, &["stop", &id]);
     wait_for_exit(data, &id);
     check_equal(data, &id, "1");
+    // Metrics are found by any library's name.
+    let keys = ["--keys", "losses/entropy,train/entropy_loss", "--tail", "2"];
+    let row = ask(data, &[&["metrics", &id][..], &keys[..]].concat());
+    let entropy = row["metrics"]["losses/entropy"].as_f64().unwrap();
+    assert_eq!(row["metrics"]["train/entropy_loss"], -entropy);
     let output = run(data, &["reproduce", "r-222222", "--data", "."]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
 }
