@@ -112,6 +112,10 @@ pub struct Config {
     pub activation: Activation,
     /// The logarithm of the deviation of numbers at the beginning.
     pub log_std_init: f64,
+    /// The logit of the action that ends an episode by choice, at the beginning, where there is
+    /// one. Giving up is the first thing that is learnt where mistakes are dear, and nothing is
+    /// learnt after it; so it begins as something that is rarely done.
+    pub quit_logit: f64,
     /// Environment steps to train for, over all environments; whole updates, so it may be passed.
     pub total_timesteps: u64,
 }
@@ -138,6 +142,7 @@ impl Default for Config {
             net_arch: NET_ARCH.to_vec(),
             activation: Activation::Tanh,
             log_std_init: 0.0,
+            quit_logit: -5.0,
             total_timesteps: 1_000_000,
         }
     }
@@ -235,7 +240,7 @@ impl Ppo {
         assert!(!sizes.contains(&0), "sizes are positive");
         let spec = envs[0].spec();
         let mut rng = fastrand::Rng::with_seed(seed_base);
-        let policy = Policy::actor_critic(
+        let mut policy = Policy::actor_critic(
             spec.observation,
             &spec.actions,
             &config.net_arch,
@@ -243,6 +248,10 @@ impl Ppo {
             config.log_std_init as f32,
             &mut rng,
         );
+        if let Some(quit) = spec.quit_action {
+            let biases = policy.actor.layers().last().expect("a network has a layer").biases.start;
+            policy.actor.change(|all| all[biases + quit] = config.quit_logit as f32);
+        }
         let optimizers = Optimizers::new(&policy);
         let groups = Group::spread(envs, seed_base, team.n_threads());
         Self {

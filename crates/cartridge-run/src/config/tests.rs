@@ -39,16 +39,48 @@ fn aliases_are_understood() {
 }
 
 #[test]
-fn every_alias_leads_to_a_key_of_an_algorithm() {
+fn every_alias_leads_to_a_key() {
     let configs = Algorithm::ALL.map(|algo| {
-        let config = Draft::new("CartPole-v1", algo.id()).unwrap().finish().unwrap();
-        serde_json::to_value(config).unwrap()
+        let draft = Draft::new("CartPole-v1", algo.id()).unwrap();
+        serde_json::to_value(draft.finish().unwrap()).unwrap()
     });
     for (alias, key) in ALIASES {
         let pointer = format!("/{}", key.replace('.', "/"));
         let is_known = configs.iter().any(|config| config.pointer(&pointer).is_some());
         assert!(is_known, "{alias} leads to {key}");
     }
+}
+
+/// Every preset makes a configuration, and says so where it has none for an environment.
+#[test]
+fn presets_are_whole() {
+    for algo in Algorithm::ALL {
+        for preset in Preset::ALL {
+            for env in ["CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"] {
+                let mut draft = Draft::new(env, algo.id()).unwrap();
+                match preset.settings(algo, env) {
+                    Some(_) => draft.apply(preset.id()).unwrap(),
+                    None => {
+                        let error = draft.apply(preset.id()).unwrap_err().to_string();
+                        assert!(error.starts_with("there is no preset"), "{error}");
+                        continue;
+                    }
+                }
+                let finished = draft.finish();
+                let is_wrong = matches!(finished, Err(ConfigError::WrongActions { .. }));
+                assert!(finished.is_ok() || is_wrong, "{algo:?} {preset:?} {env}: {finished:?}");
+            }
+        }
+    }
+    let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
+    draft.apply("zoo").unwrap();
+    draft.set_text("trainer.gamma=0.9").unwrap();
+    let config = serde_json::to_value(draft.finish().unwrap()).unwrap();
+    assert_eq!(config["trainer"]["learning_rate"], "lin_0.001");
+    assert_eq!(config["trainer"]["gamma"], 0.9, "what is said counts more");
+    let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
+    let error = draft.apply("fsat").unwrap_err().to_string();
+    assert_eq!(error, "there is no preset `fsat`; did you mean `fast`?");
 }
 
 #[test]

@@ -66,9 +66,17 @@ pub struct PpoTrainer {
     /// The logarithm of the deviation of continuous actions at the beginning, -5 to 2.
     #[serde(default)]
     pub log_std_init: f64,
+    /// The logit of the action that ends an episode by choice, at the beginning, -20 to 0, where
+    /// there is one: giving up must not be the first thing that is learnt.
+    #[serde(default = "default_quit_logit")]
+    pub quit_logit: f64,
     /// Whether the run ends when its returns have reached what is to be had and stay there.
     #[serde(default)]
     pub early_stop: bool,
+}
+
+fn default_quit_logit() -> f64 {
+    ppo::Config::default().quit_logit
 }
 
 fn default_ppo_net() -> Vec<usize> {
@@ -150,6 +158,7 @@ impl Trainer {
                     net_arch: ppo.net_arch,
                     activation: ppo.activation,
                     log_std_init: ppo.log_std_init,
+                    quit_logit: ppo.quit_logit,
                     early_stop: false,
                 })
             }
@@ -240,6 +249,7 @@ impl Trainer {
                 ("trainer.n_epochs", f64::from(ppo.n_epochs), 1.0, 100.0),
                 ("trainer.batch_size", f64::from(ppo.batch_size), 16.0, 65_536.0),
                 ("trainer.log_std_init", ppo.log_std_init, -5.0, 2.0),
+                ("trainer.quit_logit", ppo.quit_logit, -20.0, 0.0),
             ]),
             Self::Dqn(dqn) => {
                 // -1 is a word, not a number.
@@ -298,6 +308,7 @@ impl PpoTrainer {
             net_arch: self.net_arch.clone(),
             activation: self.activation,
             log_std_init: self.log_std_init,
+            quit_logit: self.quit_logit,
             total_timesteps: self.total_timesteps,
         }
     }
