@@ -168,3 +168,59 @@ fn a_stored_configuration_reads_back() {
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
 }
+
+/// The rows of a table of `docs/training.md`: setting and default.
+fn documented(heading: &str) -> Vec<(String, Value)> {
+    let page = include_str!("../../../../docs/training.md");
+    let table = page.lines().skip_while(|line| !line.starts_with(heading)).skip(2);
+    table
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let default = serde_json::from_str(cells[2])
+                .or_else(|_| serde_json::from_str(&cells[2].replace(',', "")))
+                .unwrap_or_else(|_| Value::from(cells[2]));
+            (cells[1].trim_matches('`').to_owned(), default)
+        })
+        .collect()
+}
+
+#[test]
+fn every_setting_of_an_algorithm_is_documented_with_its_default() {
+    for algo in Algorithm::ALL {
+        let config = Draft::new("CartPole-v1", algo.id()).unwrap().finish().unwrap();
+        let config = serde_json::to_value(config).unwrap();
+        let mut settings = std::collections::BTreeMap::new();
+        for section in ["trainer", "simulation"] {
+            for (name, value) in config[section].as_object().unwrap() {
+                settings.insert(format!("{section}.{name}"), value.clone());
+            }
+        }
+        let rows = documented(&format!("| {} | default", algo.name()));
+        assert_eq!(rows.len(), settings.len(), "{}", algo.name());
+        for (path, default) in rows {
+            let actual = settings.remove(&path).unwrap_or_else(|| panic!("there is no {path}"));
+            // 1 and 1.0 are the same to people.
+            let is_same =
+                actual == default || actual.as_f64().is_some_and(|x| Some(x) == default.as_f64());
+            assert!(is_same, "{path}: {default} is documented, {actual} is so");
+        }
+        for (path, default) in documented("| both | default") {
+            let Some(actual) = config.pointer(&format!("/{}", path.replace('.', "/"))) else {
+                assert_eq!(path, "env.*");
+                continue;
+            };
+            assert_eq!(*actual, default, "{path}");
+        }
+    }
+}
+
+#[test]
+fn every_alias_and_metric_is_documented() {
+    let page = include_str!("../../../../docs/training.md");
+    let metrics = cartridge_learn::metric::Metric::ALL.iter().flat_map(|metric| metric.names());
+    let names = ALIASES.iter().map(|(alias, _)| *alias).chain(metrics.map(|(name, _)| name));
+    for name in names {
+        assert!(page.contains(&format!("`{name}`")), "{name} is missing");
+    }
+}
