@@ -25,7 +25,8 @@ IDS = ["CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "BipedalWalkerHardco
 
 def cartridge(env_id: str, threads: int, envs: int, seconds: float) -> float:
     command = [str(CARTRIDGE), "bench", "throughput", "--env", env_id, "--mode", "env-only"]
-    command += ["--envs", str(envs), "--threads", str(threads), "--seconds", str(seconds), "--json"]
+    command += ["--envs", str(envs), "--threads", str(threads), "--seconds", str(seconds)]
+    command += ["--target", "0", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])["steps_per_sec"]["mean"]
 

@@ -439,6 +439,16 @@ impl Dqn {
         Update { step: self.step, scalars, episode_metrics: self.recent.metrics(), episodes }
     }
 
+    /// Plays the steps of an update and learns nothing from them.
+    pub fn rollout(&mut self) -> Vec<EpisodeEnd> {
+        let mut episodes = Vec::new();
+        for _ in 0..self.config.n_rounds() * self.config.train_freq {
+            self.act();
+            self.advance(&mut episodes);
+        }
+        episodes
+    }
+
     fn learning_rate(&self) -> f64 {
         self.config.learning_rate.at(self.config.done(self.step))
     }

@@ -37,6 +37,17 @@ impl Isa {
     pub(crate) fn available() -> impl Iterator<Item = Self> {
         Level::ALL.iter().copied().filter(|level| level.is_detected()).map(Self)
     }
+
+    /// The word for it in what runs record.
+    pub(crate) fn name(self) -> &'static str {
+        match self.0 {
+            Level::Baseline => "baseline",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => "avx512",
+        }
+    }
 }
 
 impl Level {

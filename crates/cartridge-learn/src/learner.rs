@@ -8,7 +8,7 @@ use crate::dqn::{self, Dqn, RecordedEpisode};
 use crate::fault::Fault;
 use crate::policy::Policy;
 use crate::ppo::{self, Ppo, StateError};
-use crate::report::{Knob, Phase, Update};
+use crate::report::{EpisodeEnd, Knob, Phase, Update};
 use crate::team::Team;
 
 /// The settings of a training.
@@ -77,6 +77,15 @@ impl Learner {
         match self {
             Self::Ppo(ppo) => ppo.update_in_phases(begin),
             Self::Dqn(dqn) => dqn.update_in_phases(begin),
+        }
+    }
+
+    /// Plays the steps of an update and learns nothing from them: for whoever measures how fast
+    /// the policy acts. Returns the episodes that ended.
+    pub fn rollout(&mut self) -> Vec<EpisodeEnd> {
+        match self {
+            Self::Ppo(ppo) => ppo.rollout(),
+            Self::Dqn(dqn) => dqn.rollout(),
         }
     }
 

@@ -36,3 +36,9 @@ pub mod team;
 pub use crate::learner::Learner;
 pub use crate::metric::Metric;
 pub use crate::policy::{Policy, PolicyError};
+
+/// The instruction set that learning uses on this machine: `avx512`, `avx2` or `baseline`. The
+/// first two give the same bits; the baseline rounds differently.
+pub fn instruction_set() -> &'static str {
+    kernels::Isa::detect().name()
+}

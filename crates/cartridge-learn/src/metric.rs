@@ -41,6 +41,10 @@ pub enum Metric {
     GradientSteps,
     /// Mean return of an evaluation.
     EvaluationReward,
+    /// The lower end of the 95% interval of that mean.
+    EvaluationLow,
+    /// The upper end of the 95% interval of that mean.
+    EvaluationHigh,
     /// Mean length of the episodes of an evaluation.
     EvaluationLength,
 }
@@ -66,6 +70,8 @@ impl Metric {
         Self::ActionValue,
         Self::GradientSteps,
         Self::EvaluationReward,
+        Self::EvaluationLow,
+        Self::EvaluationHigh,
         Self::EvaluationLength,
     ];
 
@@ -90,6 +96,8 @@ impl Metric {
             Self::ActionValue => "train/q_values",
             Self::GradientSteps => "train/n_updates",
             Self::EvaluationReward => "eval/mean_reward",
+            Self::EvaluationLow => "eval/ci95_low",
+            Self::EvaluationHigh => "eval/ci95_high",
             Self::EvaluationLength => "eval/mean_ep_length",
         }
     }
@@ -115,6 +123,8 @@ impl Metric {
             Self::ActionValue => "Action value",
             Self::GradientSteps => "Gradient steps",
             Self::EvaluationReward => "Evaluation reward",
+            Self::EvaluationLow => "Evaluation, lower end",
+            Self::EvaluationHigh => "Evaluation, upper end",
             Self::EvaluationLength => "Evaluation length",
         }
     }
@@ -123,7 +133,43 @@ impl Metric {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|metric| metric.name() == name)
     }
+
+    /// The metric that `name` means here or in another library, and by what a value of ours is
+    /// multiplied to become what that name stands for.
+    pub fn meant_by(name: &str) -> Option<(Self, f64)> {
+        let alias = ALIASES.iter().find(|(alias, ..)| *alias == name);
+        let alias = alias.map(|&(_, metric, factor)| (metric, factor));
+        alias.or_else(|| Some((Self::from_name(name)?, 1.0)))
+    }
+
+    /// Every name of the metric, our own first, with the factor of [`Self::meant_by`].
+    pub fn names(self) -> impl Iterator<Item = (&'static str, f64)> {
+        let aliases = ALIASES.iter().filter(move |(_, metric, _)| *metric == self);
+        let aliases = aliases.map(|&(alias, _, factor)| (alias, factor));
+        std::iter::once((self.name(), 1.0)).chain(aliases)
+    }
 }
+
+/// What others call the same, and by what ours is multiplied to become theirs. CleanRL's names,
+/// and those of Stable-Baselines3 that differ: its `entropy_loss` is the negative entropy. CleanRL's
+/// value loss is half of the mean square.
+const ALIASES: &[(&str, Metric, f64)] = &[
+    ("charts/episodic_return", Metric::EpisodeReward, 1.0),
+    ("charts/avg_episodic_return", Metric::EpisodeReward, 1.0),
+    ("charts/episodic_length", Metric::EpisodeLength, 1.0),
+    ("charts/SPS", Metric::StepsPerSecond, 1.0),
+    ("charts/learning_rate", Metric::LearningRate, 1.0),
+    ("losses/policy_loss", Metric::PolicyLoss, 1.0),
+    ("losses/value_loss", Metric::ValueLoss, 0.5),
+    ("losses/entropy", Metric::Entropy, 1.0),
+    ("losses/approx_kl", Metric::ApproxKl, 1.0),
+    ("losses/clipfrac", Metric::ClipFraction, 1.0),
+    ("losses/explained_variance", Metric::ExplainedVariance, 1.0),
+    ("losses/td_loss", Metric::Loss, 1.0),
+    ("losses/q_values", Metric::ActionValue, 1.0),
+    ("eval/episodic_return", Metric::EvaluationReward, 1.0),
+    ("train/entropy_loss", Metric::Entropy, -1.0),
+];
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,5 +192,18 @@ mod tests {
             assert_eq!(metric.name().split('/').count(), 2);
         }
         assert_eq!(Metric::from_name("train/lr"), None);
+    }
+
+    #[test]
+    fn other_names_are_not_ours_and_lead_to_one_metric() {
+        let names: BTreeSet<&str> = ALIASES.iter().map(|(alias, ..)| *alias).collect();
+        assert_eq!(names.len(), ALIASES.len());
+        for &(alias, metric, factor) in ALIASES {
+            assert_eq!(Metric::from_name(alias), None);
+            assert_eq!(Metric::meant_by(alias), Some((metric, factor)));
+            assert!(metric.names().any(|name| name == (alias, factor)));
+        }
+        assert_eq!(Metric::meant_by("time/fps"), Some((Metric::StepsPerSecond, 1.0)));
+        assert_eq!(Metric::meant_by("charts/spam"), None);
     }
 }

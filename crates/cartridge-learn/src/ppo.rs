@@ -341,6 +341,11 @@ impl Ppo {
         Update { step: self.step, scalars, episode_metrics: self.recent.metrics(), episodes }
     }
 
+    /// Plays the steps of an update and learns nothing from them.
+    pub fn rollout(&mut self) -> Vec<EpisodeEnd> {
+        self.act()
+    }
+
     /// Fills the rollout with what the policy does, and returns the episodes that ended.
     fn act(&mut self) -> Vec<EpisodeEnd> {
         let n_lanes = self.config.n_envs as u64;

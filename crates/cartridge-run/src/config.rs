@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 pub use self::presets::Preset;
 pub use self::trainer::{DqnTrainer, PpoTrainer, Trainer};
+use crate::saturation::Rule;
 use crate::tunable::Tunable;
 
 /// The whole configuration of a training run, as `run.json` keeps it.
@@ -592,6 +593,15 @@ impl Draft {
             let algo = config.algo.name();
             return Err(ConfigError::WrongActions { algo, env: config.env_id });
         }
+        if config.trainer.early_stop() && config.saturation_rule().is_none() {
+            return Err(ConfigError::BadValue {
+                key: "trainer.early_stop".to_owned(),
+                detail: format!(
+                    "{} has no return from which it counts as solved, so nobody can say when to stop; leave it off",
+                    config.env_id
+                ),
+            });
+        }
         Ok(config)
     }
 
@@ -716,6 +726,12 @@ impl RunConfig {
             }
             Trainer::Dqn(dqn) => LearnerConfig::Dqn(dqn.learner(self.simulation.n_envs)),
         }
+    }
+
+    /// When there is nothing left to learn, where the environment lets that be known.
+    pub fn saturation_rule(&self) -> Option<Rule> {
+        let spec = make_env(&self.env_id, &self.env).ok()?.spec();
+        Rule::of(&self.env_id, spec.reward_threshold)
     }
 
     /// Threads that learn on this machine.

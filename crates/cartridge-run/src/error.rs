@@ -46,6 +46,19 @@ pub enum RunError {
     /// The run has no checkpoint yet.
     #[error("run `{0}` has no checkpoint yet")]
     NoCheckpoint(RunId),
+    /// A training that was only measured came to a number that is not finite.
+    #[error(
+        "the training diverged at step {step}: nothing that is measured from there on means anything\nhint: try a lower learning rate"
+    )]
+    Diverged {
+        /// Environment steps so far.
+        step: u64,
+    },
+    /// The run has no weights that could be compared.
+    #[error(
+        "run `{0}` has recorded no weights of our own training: there is nothing to compare with"
+    )]
+    NothingToReproduce(RunId),
     /// The run has no such checkpoint.
     #[error("run `{run}` has no checkpoint `{name}`")]
     NoSuchCheckpoint {

@@ -330,6 +330,8 @@ pub(crate) fn metric_values(summary: &Evaluation) -> impl Iterator<Item = (Strin
     let own = summary.metrics.iter().map(|(name, &value)| (format!("eval/{name}"), value));
     [
         (Metric::EvaluationReward.name().to_owned(), summary.mean),
+        (Metric::EvaluationLow.name().to_owned(), summary.ci95[0]),
+        (Metric::EvaluationHigh.name().to_owned(), summary.ci95[1]),
         (Metric::EvaluationLength.name().to_owned(), summary.mean_length),
     ]
     .into_iter()

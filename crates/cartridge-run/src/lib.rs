@@ -9,7 +9,8 @@
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * `descendants`: every process that a trainer has started, wherever it has gone.
 //! * [`leftover`]: processes that an older attempt left behind.
-//! * [`worker`]: the native trainer process.
+//! * [`worker`]: the native trainer process; [`saturation`]: when it has nothing left to learn.
+//! * [`reproduce`]: a run made again from its manifest, and compared.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
@@ -20,6 +21,7 @@
 //! * [`discovery`]: what runs have made: found, named and told.
 //! * [`retention`], [`janitor`]: what is kept, and who sees to it.
 //! * [`fsck`]: proof that lists and disk agree, and repairs.
+//! * [`metrics`]: what was measured, by whatever name it is asked for.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
 //! * [`trace`]: an episode from its seed and actions, number by number.
@@ -55,6 +57,7 @@ pub mod launch;
 pub mod leftover;
 pub mod live;
 pub mod matches;
+pub mod metrics;
 pub mod opponent;
 pub mod par;
 pub mod play;
@@ -62,7 +65,9 @@ pub mod policy_file;
 pub mod preview;
 pub mod protocol;
 pub mod queue;
+pub mod reproduce;
 pub mod retention;
+pub mod saturation;
 pub mod secret;
 pub mod steer;
 pub mod supervisor;
@@ -77,6 +82,8 @@ pub use crate::lab::Lab;
 
 /// The games themselves, for the crates above this one.
 pub use cartridge_games as games;
+/// What learning computes with on this machine, for the crates above this one.
+pub use cartridge_learn::instruction_set;
 /// What policies in files say, for the crates above this one.
 pub use cartridge_learn::onnx;
 /// What the store knows, for the crates above this one.
@@ -84,7 +91,8 @@ pub use cartridge_store as store;
 
 /// The name of a metric for people; a metric that is not ours keeps its own.
 pub fn metric_label(name: &str) -> String {
-    if let Some(metric) = cartridge_learn::metric::Metric::from_name(name) {
+    // A name with another sign or scale is of something else to people.
+    if let Some((metric, 1.0)) = cartridge_learn::metric::Metric::meant_by(name) {
         return metric.label().to_owned();
     }
     // What an environment measures itself: `episode/fuel_used`.

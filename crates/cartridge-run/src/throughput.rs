@@ -1,8 +1,11 @@
-//! How fast environments step, and nothing else: no network, no learning.
+//! How fast environments step, and nothing else: no network, no learning. ([`training`] measures
+//! those.)
 //!
 //! Lanes are split over threads; each thread steps its part of an [`EnvBatch`] with actions drawn
 //! uniformly from the legal ones, except the one that ends the episode by choice. The rate is
 //! looked at ten times a second. A *step* is a decision; ticks are counted apart.
+
+pub mod training;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -13,7 +16,7 @@ use cartridge_games::env::{ActionSpace, EnvSpec};
 use cartridge_games::game::Action;
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::Stream;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
@@ -66,13 +69,36 @@ pub struct Rate {
     pub p95: f64,
 }
 
-/// Shares of the threads' time.
+/// Where the time went, by the name of each part, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phases(pub Vec<(&'static str, Spent)>);
+
+/// The time that a part took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Phases {
-    /// Drawing actions.
-    pub act: f64,
-    /// Stepping environments, masks and observations included.
-    pub step: f64,
+pub struct Spent {
+    /// In all, over the threads that were measured.
+    pub seconds: f64,
+    /// Of the time of all parts.
+    pub share: f64,
+}
+
+impl Phases {
+    fn new(seconds: &[(&'static str, f64)]) -> Self {
+        let all: f64 = seconds.iter().map(|(_, seconds)| seconds).sum();
+        let spent = |&(name, seconds)| (name, Spent { seconds, share: seconds / all.max(1e-12) });
+        Self(seconds.iter().map(spent).collect())
+    }
+
+    /// The share of a part; 0 where there is no such part.
+    pub fn share(&self, name: &str) -> f64 {
+        self.0.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, spent)| spent.share)
+    }
+}
+
+impl Serialize for Phases {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
 }
 
 /// Time to get going that is not measured.
@@ -132,12 +158,12 @@ pub fn measure(plan: &Plan) -> Result<Throughput> {
 
     let (_, first) = readings[0];
     let (_, last) = readings[readings.len() - 1];
-    let act = (last.act_nanoseconds - first.act_nanoseconds) as f64;
-    let step = (last.step_nanoseconds - first.step_nanoseconds) as f64;
+    let act = (last.act_nanoseconds - first.act_nanoseconds) as f64 * 1e-9;
+    let step = (last.step_nanoseconds - first.step_nanoseconds) as f64 * 1e-9;
     Ok(Throughput {
         steps_per_sec: rate(&readings, |reading| reading.steps),
         ticks_per_sec: rate(&readings, |reading| reading.ticks),
-        phases: Phases { act: act / (act + step), step: step / (act + step) },
+        phases: Phases::new(&[("act", act), ("step", step)]),
         cpu_percent: 100.0 * cpu,
         rss_mb: peak_memory_mb().unwrap_or(0.0),
         episodes: last.episodes - first.episodes,
@@ -259,8 +285,8 @@ impl Reading {
 }
 
 /// Mean and quantiles of a count between readings.
-fn rate(readings: &[(Duration, Reading)], count: fn(&Reading) -> u64) -> Rate {
-    let speed = |(from, a): (Duration, Reading), (to, b): (Duration, Reading)| {
+fn rate<R: Copy>(readings: &[(Duration, R)], count: fn(&R) -> u64) -> Rate {
+    let speed = |(from, a): (Duration, R), (to, b): (Duration, R)| {
         (count(&b) - count(&a)) as f64 / (to - from).as_secs_f64()
     };
     let mut windows: Vec<f64> = readings.windows(2).map(|pair| speed(pair[0], pair[1])).collect();

@@ -34,6 +34,7 @@ use crate::config::RunConfig;
 use crate::episode::{actions_of, body_of};
 use crate::error::{Result, RunError};
 use crate::evaluation::{evaluate, metric_values};
+use crate::saturation::Saturation;
 use crate::steer;
 use crate::tunable::Tunable;
 
@@ -63,6 +64,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let learner =
         Learner::new(make_envs(&config)?, &config.learner(), config.seeds.seed_base, team);
     let schedule = Schedule::new(&config);
+    let rule = if config.trainer.early_stop() { config.saturation_rule() } else { None };
     let mut worker = Worker {
         data: data.clone(),
         id: id.clone(),
@@ -75,16 +77,41 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         best: None,
         marks: Marks::default(),
         tunes: VecDeque::new(),
+        saturation: rule.map(Saturation::new),
     };
     let is_fork = manifest.parent.is_some();
     let is_restored = (attempt > 1 || is_fork) && worker.restore(is_fork)?;
     worker.journal.event(Event::EnvironmentInitialized {
         env_id: worker.config.env_id.clone(),
         n_envs: worker.config.simulation.n_envs,
+        instruction_set: Some(cartridge_learn::instruction_set().to_owned()),
     })?;
     let total_timesteps = worker.config.trainer.total_timesteps();
     worker.journal.event(Event::TrainingStarted { total_timesteps })?;
     worker.train(is_restored)
+}
+
+/// A learner that goes on from a checkpoint of the run.
+pub(crate) fn go_on(
+    data: &DataDir,
+    id: &RunId,
+    config: &RunConfig,
+    team: Team,
+    whole: Whole,
+) -> Result<Learner> {
+    let Whole { name, policy, state, .. } = whole;
+    let settings = config.learner();
+    let episodes = match state.first_step_needed(&settings) {
+        Some(first) => recorded(data, id, &state, first)?,
+        None => Vec::new(),
+    };
+    let seed_base = config.seeds.seed_base;
+    let episodes = episodes.into_iter();
+    Learner::restore(make_envs(config)?, &settings, seed_base, team, policy, &state, episodes)
+        .map_err(|error| {
+            let path = data.run(id).checkpoints_path().join(name);
+            StoreError::Damaged { path, detail: error.to_string() }.into()
+        })
 }
 
 /// The episodes up to a state that ended after step `first`, in the order in which they ended. A
@@ -117,10 +144,36 @@ fn recorded(data: &DataDir, id: &RunId, state: &State, first: u64) -> Result<Vec
     Ok(episodes)
 }
 
+/// What was changed at or after step `since`, in earlier attempts: it was acknowledged, so it
+/// holds. In order of the step, because a later attempt may have been changed earlier.
+pub(crate) fn tunes_since(
+    dir: &RunDir,
+    config: &RunConfig,
+    since: u64,
+) -> Result<VecDeque<(u64, Tunable, f64)>> {
+    let mut tunes: Vec<_> = events(dir)?
+        .into_iter()
+        .filter_map(|line| match line.event {
+            Event::TuneApplied { path, new, step, .. } if step >= since => {
+                Some((step, config.tunable(&path, new).ok()?, new))
+            }
+            _ => None,
+        })
+        .collect();
+    tunes.sort_by_key(|(step, ..)| *step);
+    Ok(tunes.into())
+}
+
+/// All that a run has recorded of itself. What cannot be read is left out, as everywhere.
+pub(crate) fn events(dir: &RunDir) -> Result<Vec<EventLine>> {
+    let lines = jsonl::read_lines(&dir.events_path(), 0, None)?;
+    Ok(lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
+}
+
 /// Forks of forks that are looked through for episodes.
 const MOST_ANCESTORS: usize = 100;
 
-fn make_envs(config: &RunConfig) -> Result<Vec<Box<dyn Env>>> {
+pub(crate) fn make_envs(config: &RunConfig) -> Result<Vec<Box<dyn Env>>> {
     let make = |_| make_env(&config.env_id, &config.env);
     Ok((0..config.simulation.n_envs).map(make).collect::<Result<_, _>>()?)
 }
@@ -141,6 +194,8 @@ struct Worker {
     marks: Marks,
     /// What was tuned after the checkpoint that this attempt goes on from, by step.
     tunes: VecDeque<(u64, Tunable, f64)>,
+    /// Whether there is something left to learn, where the run is to end when there is not.
+    saturation: Option<Saturation>,
 }
 
 impl Worker {
@@ -168,26 +223,11 @@ impl Worker {
             None => (String::new(), 0, 0, 0),
         };
         let is_restored = whole.is_some();
-        self.tunes = self.tunes_since(step)?;
-        if let Some(Whole { name, policy, state, progress }) = whole {
-            let config = self.config.learner();
-            let episodes = match state.first_step_needed(&config) {
-                Some(first) => recorded(&self.data, &self.id, &state, first)?,
-                None => Vec::new(),
-            };
-            self.learner = Learner::restore(
-                make_envs(&self.config)?,
-                &config,
-                self.config.seeds.seed_base,
-                Team::new(self.config.n_threads()),
-                policy,
-                &state,
-                episodes.into_iter(),
-            )
-            .map_err(|error| StoreError::Damaged {
-                path: self.dir.checkpoints_path().join(&name),
-                detail: error.to_string(),
-            })?;
+        self.tunes = tunes_since(&self.dir, &self.config, step)?;
+        if let Some(whole) = whole {
+            let progress = whole.progress.clone();
+            let team = Team::new(self.config.n_threads());
+            self.learner = go_on(&self.data, &self.id, &self.config, team, whole)?;
             self.schedule.next_checkpoint = progress.next_checkpoint;
             self.schedule.evaluate_every = progress.evaluate_every;
             self.schedule.next_evaluation = progress.next_evaluation;
@@ -199,30 +239,24 @@ impl Worker {
                     checkpoint::point(&self.dir, Alias::Best, &best)?;
                 }
             }
+            if let Some(saturation) = &mut self.saturation {
+                // Its own episodes only: a fork begins to count where it began.
+                let mut reader = EpisodeReader::open(&self.dir)?;
+                let first = (progress.episode + 1).saturating_sub(saturation.memory() as u64);
+                for n in first.max(1)..=progress.episode {
+                    if let Some(head) = reader.head(n)? {
+                        saturation.add(head.reward);
+                    }
+                }
+            }
             self.journal.n_rows = progress.row;
-            self.journal.last_checkpoint = Some((step, name));
+            self.journal.last_checkpoint = Some((step, name.clone()));
         }
         self.journal.event(Event::Restored { checkpoint: name, step, row, episode })?;
         for message in warnings {
             self.journal.event(Event::Warning { message })?;
         }
         Ok(is_restored)
-    }
-
-    /// What was changed at or after `step`, in earlier attempts: it was acknowledged, so it holds.
-    fn tunes_since(&self, since: u64) -> Result<VecDeque<(u64, Tunable, f64)>> {
-        let lines = jsonl::read_lines(&self.dir.events_path(), 0, None)?;
-        let events = lines.iter().filter_map(|line| {
-            serde_json::from_slice::<EventLine>(&line.bytes).ok().map(|line| line.event)
-        });
-        Ok(events
-            .filter_map(|event| match event {
-                Event::TuneApplied { path, new, step, .. } if step >= since => {
-                    Some((step, self.config.tunable(&path, new).ok()?, new))
-                }
-                _ => None,
-            })
-            .collect())
     }
 
     /// Trains to the end. One that was restored stands where an update has just been made.
@@ -233,9 +267,16 @@ impl Worker {
                 return Ok(false);
             }
             is_updated = false;
-            self.save_and_measure()?;
-            if self.learner.is_done() {
-                break DoneReason::Completed;
+            let end = if self.learner.is_done() {
+                Some(DoneReason::Completed)
+            } else if self.saturation.as_ref().is_some_and(Saturation::is_reached) {
+                Some(DoneReason::Saturated)
+            } else {
+                None
+            };
+            self.save_and_measure(end.is_some())?;
+            if let Some(reason) = end {
+                break reason;
             }
             while let Some((_, tunable, value)) =
                 self.tunes.pop_front_if(|(step, ..)| *step <= self.learner.step())
@@ -263,12 +304,10 @@ impl Worker {
         let mut update = self.learner.update(&mut |_| {});
         let seconds = started.elapsed().as_secs_f64();
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
-        self.journal.episodes(&mut update.episodes)?;
-        let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
-        let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
-        let own = update.episode_metrics.iter();
-        let own = own.map(|(name, value)| (format!("episode/{name}"), *value));
-        self.journal.metrics(update.step, scalars.chain(own), &update.episodes)?;
+        self.journal.record(&mut update, fps)?;
+        if let Some(saturation) = &mut self.saturation {
+            update.episodes.iter().for_each(|end| saturation.add(end.reward));
+        }
         self.journal.log(&update, fps);
         if let Some((metric, value)) = update.scalars.iter().find(|(_, value)| !value.is_finite()) {
             let message = format!(
@@ -292,18 +331,17 @@ impl Worker {
         Ok(true)
     }
 
-    /// Saves and measures the policy where that is due.
-    fn save_and_measure(&mut self) -> Result<()> {
+    /// Saves and measures the policy where that is due, as it is at the end.
+    fn save_and_measure(&mut self, is_end: bool) -> Result<()> {
         let step = self.learner.step();
-        let done = self.learner.is_done();
-        if self.schedule.checkpoint_is_due(step) || done {
+        if self.schedule.checkpoint_is_due(step) || is_end {
             self.save()?;
         }
-        if !self.schedule.evaluation_is_due(step) && !done {
+        if !self.schedule.evaluation_is_due(step) && !is_end {
             return Ok(());
         }
         let plan = &self.config.evaluation;
-        let episodes = if done { plan.final_episodes } else { plan.episodes };
+        let episodes = if is_end { plan.final_episodes } else { plan.episodes };
         self.journal.event(Event::EvaluationStarted { step, episodes })?;
         let outcome = evaluate(
             &self.learner.policy(),
@@ -467,15 +505,15 @@ fn listen() -> Receiver<Heard> {
 }
 
 /// When the next checkpoint and the next evaluation are due.
-struct Schedule {
+pub(crate) struct Schedule {
     checkpoint_every: u64,
-    next_checkpoint: u64,
-    evaluate_every: u64,
-    next_evaluation: u64,
+    pub(crate) next_checkpoint: u64,
+    pub(crate) evaluate_every: u64,
+    pub(crate) next_evaluation: u64,
 }
 
 impl Schedule {
-    fn new(config: &RunConfig) -> Self {
+    pub(crate) fn new(config: &RunConfig) -> Self {
         let checkpoint_every = config.retention.checkpoint_every_steps;
         let evaluate_every = config.evaluation.every_steps;
         Self {
@@ -487,7 +525,7 @@ impl Schedule {
         }
     }
 
-    fn checkpoint_is_due(&mut self, step: u64) -> bool {
+    pub(crate) fn checkpoint_is_due(&mut self, step: u64) -> bool {
         is_due(step, self.checkpoint_every, &mut self.next_checkpoint)
     }
 
@@ -497,7 +535,7 @@ impl Schedule {
         std::mem::replace(&mut self.evaluate_every, every)
     }
 
-    fn evaluation_is_due(&mut self, step: u64) -> bool {
+    pub(crate) fn evaluation_is_due(&mut self, step: u64) -> bool {
         is_due(step, self.evaluate_every, &mut self.next_evaluation)
     }
 }
@@ -512,12 +550,12 @@ fn is_due(step: u64, every: u64, next: &mut u64) -> bool {
 }
 
 /// The files that the worker appends to.
-struct Journal {
+pub(crate) struct Journal {
     attempt: u32,
     events: Appender,
     metrics: Appender,
     episodes: EpisodeWriter,
-    n_rows: u64,
+    pub(crate) n_rows: u64,
     n_updates: u64,
     last_sync: Instant,
     last_log: Option<Instant>,
@@ -525,7 +563,7 @@ struct Journal {
 }
 
 impl Journal {
-    fn open(dir: &RunDir, attempt: u32, shard_target_mb: u32) -> Result<Self> {
+    pub(crate) fn open(dir: &RunDir, attempt: u32, shard_target_mb: u32) -> Result<Self> {
         Ok(Self {
             attempt,
             events: Appender::open(dir.events_path())?,
@@ -541,7 +579,7 @@ impl Journal {
 
     /// Makes everything but events durable: the episodes first, so that no row of metrics speaks
     /// of one that is not there.
-    fn sync(&mut self) -> Result<()> {
+    pub(crate) fn sync(&mut self) -> Result<()> {
         self.episodes.sync()?;
         self.metrics.sync()?;
         self.last_sync = Instant::now();
@@ -576,6 +614,16 @@ impl Journal {
         print(&format!("{line}  {fps:.0} steps/s"));
     }
 
+    /// Records an update with its pace: its episodes, whose actions it takes, and a row of metrics.
+    pub(crate) fn record(&mut self, update: &mut Update, fps: f64) -> Result<()> {
+        self.episodes(&mut update.episodes)?;
+        let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
+        let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
+        let own = update.episode_metrics.iter();
+        let own = own.map(|(name, value)| (format!("episode/{name}"), *value));
+        self.metrics(update.step, scalars.chain(own), &update.episodes)
+    }
+
     /// Records what was done in episodes, which it takes out of them; to be called before the row
     /// of metrics that counts them.
     fn episodes(&mut self, ends: &mut [EpisodeEnd]) -> Result<()> {
@@ -602,7 +650,7 @@ impl Journal {
     }
 
     /// Records a row of metrics and the episodes that ended.
-    fn metrics(
+    pub(crate) fn metrics(
         &mut self,
         step: u64,
         scalars: impl Iterator<Item = (String, f64)>,

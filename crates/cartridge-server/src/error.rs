@@ -154,6 +154,7 @@ impl ApiError {
                 RunError::NoState { .. } => (StatusCode::CONFLICT, "no_state"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),
+                RunError::NothingToReproduce(_) => (StatusCode::NOT_FOUND, "no_weights"),
                 RunError::NoSuchEpisode { .. } => (StatusCode::NOT_FOUND, "no_such_episode"),
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
@@ -171,6 +172,7 @@ impl ApiError {
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }
+                | RunError::Diverged { .. }
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),

@@ -167,6 +167,9 @@ pub enum Event {
         env_id: String,
         /// How many run side by side.
         n_envs: u32,
+        /// What the trainer computes with: `avx512`, `avx2` or `baseline`; nothing in older runs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instruction_set: Option<String>,
     },
     /// The first update begins.
     TrainingStarted {
@@ -446,7 +449,7 @@ impl Event {
     /// The event in a sentence, for the event log.
     pub fn message(&self) -> String {
         match self {
-            Self::EnvironmentInitialized { env_id, n_envs } => {
+            Self::EnvironmentInitialized { env_id, n_envs, .. } => {
                 format!("{env_id} ready, {n_envs} side by side")
             }
             Self::TrainingStarted { total_timesteps: 0 } => "Training started".to_owned(),
@@ -521,6 +524,10 @@ impl Event {
             Self::Done { reason: DoneReason::Completed, step, .. } => {
                 format!("Training complete: {} steps", grouped(*step))
             }
+            Self::Done { reason: DoneReason::Saturated, step, .. } => {
+                let step = grouped(*step);
+                format!("Training complete: the returns no longer rise, at step {step}")
+            }
             Self::Done { reason: DoneReason::Stopped, step, .. } => {
                 format!("Stopped at step {}", grouped(*step))
             }
@@ -575,6 +582,8 @@ fn grouped(number: u64) -> String {
 pub enum DoneReason {
     /// It took all its steps.
     Completed,
+    /// It had been told to end when there is nothing left to learn, and so it did.
+    Saturated,
     /// It was asked to stop.
     Stopped,
     /// Its supervisor went away.

@@ -169,7 +169,10 @@ impl RunStatus {
     pub fn state(&self) -> RunState {
         let Facts { exit, done, is_at_work, paused, .. } = &self.facts;
         match (exit, *done) {
-            (Some(Exit { code: Some(0), .. }), Some(DoneReason::Completed)) => RunState::Succeeded,
+            (
+                Some(Exit { code: Some(0), .. }),
+                Some(DoneReason::Completed | DoneReason::Saturated),
+            ) => RunState::Succeeded,
             (Some(Exit { code: Some(0), .. }), Some(DoneReason::Stopped)) => RunState::Terminated,
             (Some(Exit { forced: true, .. }), _) => RunState::Terminated,
             (Some(_), _) => RunState::Failed,

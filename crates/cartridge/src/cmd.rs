@@ -17,11 +17,13 @@ pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod match_players;
+pub(crate) mod metrics;
 pub(crate) mod onnx;
 pub(crate) mod par;
 pub(crate) mod play;
 pub(crate) mod protocol;
 pub(crate) mod reindex;
+pub(crate) mod reproduce;
 pub(crate) mod runs;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
@@ -45,6 +47,7 @@ use cartridge_run::games::fastrand::Rng;
 use cartridge_run::games::registry::{AnyGame, present_id};
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::{DataDir, RunDir, RunId};
+use indicatif::ProgressStyle;
 use serde_json::{Map, Value};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -172,6 +175,12 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
             .context("listening for Ctrl-C")?;
     }
     Ok(stop)
+}
+
+/// How the bars of all commands look.
+pub(crate) fn progress_style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("templates are fixed");
+    style.progress_chars("━╸─")
 }
 
 /// Prints one line of the command's result.

@@ -60,6 +60,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             )
             | RunError::NoCheckpoint(_)
             | RunError::NoSuchCheckpoint { .. }
+            | RunError::NothingToReproduce(_)
             | RunError::NoSuchEpisode { .. }
             | RunError::NotRecorded { .. }
             | RunError::NoActions(_)

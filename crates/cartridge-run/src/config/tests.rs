@@ -84,6 +84,19 @@ fn presets_are_whole() {
 }
 
 #[test]
+fn an_early_stop_needs_to_know_what_is_to_be_had() {
+    let build = |env: &str| {
+        let mut draft = Draft::new(env, "ppo").unwrap();
+        draft.set("trainer.early_stop", true.into()).unwrap();
+        draft.finish().map(|config| config.trainer.early_stop()).map_err(|error| error.to_string())
+    };
+    assert_eq!(build("CartPole-v1"), Ok(true));
+    assert_eq!(build("Acrobot-v1"), Ok(true));
+    let message = "`trainer.early_stop`: Pendulum-v1 has no return from which it counts as solved, so nobody can say when to stop; leave it off";
+    assert_eq!(build("Pendulum-v1"), Err(message.to_owned()));
+}
+
+#[test]
 fn unknown_words_name_the_nearest() {
     check(
         &["trainer.learning_rat=1"],
@@ -154,4 +167,60 @@ fn a_stored_configuration_reads_back() {
     let config = Draft::new("CartPole-v1", "PPO").unwrap().finish().unwrap();
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
+}
+
+/// The rows of a table of `docs/training.md`: setting and default.
+fn documented(heading: &str) -> Vec<(String, Value)> {
+    let page = include_str!("../../../../docs/training.md");
+    let table = page.lines().skip_while(|line| !line.starts_with(heading)).skip(2);
+    table
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let default = serde_json::from_str(cells[2])
+                .or_else(|_| serde_json::from_str(&cells[2].replace(',', "")))
+                .unwrap_or_else(|_| Value::from(cells[2]));
+            (cells[1].trim_matches('`').to_owned(), default)
+        })
+        .collect()
+}
+
+#[test]
+fn every_setting_of_an_algorithm_is_documented_with_its_default() {
+    for algo in Algorithm::ALL {
+        let config = Draft::new("CartPole-v1", algo.id()).unwrap().finish().unwrap();
+        let config = serde_json::to_value(config).unwrap();
+        let mut settings = std::collections::BTreeMap::new();
+        for section in ["trainer", "simulation"] {
+            for (name, value) in config[section].as_object().unwrap() {
+                settings.insert(format!("{section}.{name}"), value.clone());
+            }
+        }
+        let rows = documented(&format!("| {} | default", algo.name()));
+        assert_eq!(rows.len(), settings.len(), "{}", algo.name());
+        for (path, default) in rows {
+            let actual = settings.remove(&path).unwrap_or_else(|| panic!("there is no {path}"));
+            // 1 and 1.0 are the same to people.
+            let is_same =
+                actual == default || actual.as_f64().is_some_and(|x| Some(x) == default.as_f64());
+            assert!(is_same, "{path}: {default} is documented, {actual} is so");
+        }
+        for (path, default) in documented("| both | default") {
+            let Some(actual) = config.pointer(&format!("/{}", path.replace('.', "/"))) else {
+                assert_eq!(path, "env.*");
+                continue;
+            };
+            assert_eq!(*actual, default, "{path}");
+        }
+    }
+}
+
+#[test]
+fn every_alias_and_metric_is_documented() {
+    let page = include_str!("../../../../docs/training.md");
+    let metrics = cartridge_learn::metric::Metric::ALL.iter().flat_map(|metric| metric.names());
+    let names = ALIASES.iter().map(|(alias, _)| *alias).chain(metrics.map(|(name, _)| name));
+    for name in names {
+        assert!(page.contains(&format!("`{name}`")), "{name} is missing");
+    }
 }

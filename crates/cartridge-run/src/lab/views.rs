@@ -18,6 +18,7 @@ use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
+use crate::metrics;
 use crate::preview::{Preview, preview};
 
 /// With less than this free, even a short line may not fit: file systems keep some for themselves.
@@ -153,7 +154,7 @@ impl Lab {
         Ok(self.run(id)?.run.manifest.config)
     }
 
-    /// Charts of a run: see [`Index::series`].
+    /// Charts of a run: see [`Index::series`]. Names may be those of other libraries.
     pub fn series(
         &self,
         id: &RunId,
@@ -161,12 +162,20 @@ impl Lab {
         most: usize,
         steps: (u64, u64),
     ) -> Result<(u64, Vec<SeriesPoints>)> {
-        self.read(|index| index.series(id, keys, most, steps))
+        let names = metrics::stored_names(keys);
+        let (last_row, found) = self.read(|index| index.series(id, &names, most, steps))?;
+        let found = if keys.is_empty() { found } else { metrics::rename_series(&found, keys) };
+        Ok((last_row, found))
     }
 
     /// The newest metric rows of a run: see [`Index::metrics_tail`].
     pub fn metrics_tail(&self, id: &RunId, keys: &[&str], n: usize) -> Result<Vec<MetricValues>> {
-        self.read(|index| index.metrics_tail(id, keys, n))
+        let names = metrics::stored_names(keys);
+        let mut rows = self.read(|index| index.metrics_tail(id, &names, n))?;
+        if !keys.is_empty() {
+            rows = rows.iter().map(|row| metrics::rename_row(row, keys)).collect();
+        }
+        Ok(rows)
     }
 
     /// The newest events of a run, oldest first.

@@ -1,4 +1,6 @@
+use super::training::{Extent, measure_training};
 use super::*;
+use crate::config::Draft;
 
 #[test]
 fn rates_by_hand() {
@@ -41,7 +43,32 @@ fn a_short_measurement_counts_decisions_and_ticks() {
         assert!(result.steps_per_sec.mean > 1000.0 && result.episodes > 0, "{result:?}");
         let has_more_ticks = result.ticks_per_sec.mean > result.steps_per_sec.mean;
         assert_eq!(has_more_ticks, has_longer_steps, "{result:?}");
-        assert!((result.phases.act + result.phases.step - 1.0).abs() < 1e-9);
+        assert!((result.phases.share("act") + result.phases.share("step") - 1.0).abs() < 1e-9);
         assert!(result.rss_mb > 0.0);
     }
+}
+
+/// Trains for a moment and compares which parts took time.
+#[track_caller]
+fn check_parts(algo: &str, settings: &[&str], extent: Extent, expected: &[&str]) {
+    let mut draft = Draft::new("CartPole-v1", algo).unwrap();
+    settings.iter().for_each(|assignment| draft.set_text(assignment).unwrap());
+    let result = measure_training(&draft.finish().unwrap(), extent, 0.3).unwrap();
+    assert!(result.steps_per_sec.mean > 100.0 && result.updates > 0, "{result:?}");
+    let spent = result.phases.0.iter().filter(|(_, spent)| spent.seconds > 0.0);
+    assert_eq!(spent.map(|(name, _)| *name).collect::<Vec<_>>(), expected);
+    let shares: f64 = result.phases.0.iter().map(|(_, spent)| spent.share).sum();
+    assert!((shares - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_training_is_measured_part_by_part_and_begun_again() {
+    // So short that some end within the time.
+    let short = ["trainer.total_timesteps=5000", "evaluation.final_episodes=1"];
+    check_parts("ppo", &short, Extent::Rollout, &["act"]);
+    check_parts("ppo", &short, Extent::Trainer, &["act", "judge", "learn", "record"]);
+    let all = ["act", "judge", "learn", "record", "evaluate"];
+    check_parts("ppo", &short, Extent::TrainerAndEvaluation, &all);
+    check_parts("dqn", &short, Extent::Rollout, &["act"]);
+    check_parts("dqn", &short, Extent::Trainer, &["act", "learn", "record"]);
 }

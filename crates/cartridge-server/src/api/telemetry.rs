@@ -49,7 +49,8 @@ pub struct Series {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 struct MetricsQuery {
-    /// Names, separated by commas; all when left out.
+    /// Names, separated by commas; all when left out. CleanRL's and Stable-Baselines3's are
+    /// understood, and answered with their sign and scale.
     keys: Option<String>,
     /// About how many points of each, at most 10,000. Spikes survive.
     #[serde(default = "default_points")]

@@ -74,6 +74,8 @@ fn the_life_of_a_run() {
     check(&[], &[started()], &[], RunState::Starting);
     check(&training, &[started()], &[], RunState::Running);
     check(&training, &[started()], &[stop()], RunState::Stopping);
+    let saturated = [training[0].clone(), done(DoneReason::Saturated)];
+    check(&saturated, &[started(), exited(Some(0), None)], &[], RunState::Succeeded);
     let completed = [training[0].clone(), done(DoneReason::Completed)];
     check(&completed, &[started()], &[], RunState::Running);
     check(&completed, &[started(), exited(Some(0), None)], &[], RunState::Succeeded);

@@ -1,14 +1,12 @@
 //! `cartridge bench`: how fast the engine is on this machine.
 
+mod matrix;
+mod throughput;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use cartridge_run::throughput::{Phases, Plan, Rate, Throughput, measure};
-use clap::ValueEnum;
-use serde::Serialize;
-
-use super::{OptionArgs, note, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// Measure how fast the engine is on this machine
@@ -20,7 +18,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    Throughput(ThroughputArgs),
+    Throughput(throughput::Args),
+    Matrix(matrix::Args),
     Flood(FloodArgs),
 }
 
@@ -34,64 +33,6 @@ struct FloodArgs {
     /// Metric points a second, with two steps for every five; as many as possible if not given
     #[arg(long, value_name = "N", value_parser = parse_rate)]
     rate: Option<f64>,
-}
-
-/// Step environments for a while and count
-#[derive(Debug, clap::Args)]
-struct ThroughputArgs {
-    /// Id of the environment
-    #[arg(long, value_name = "ID", value_parser = parse_id)]
-    env: String,
-    /// What is measured
-    #[arg(long, value_enum, default_value_t = Mode::EnvOnly)]
-    mode: Mode,
-    /// Environments side by side
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    envs: u32,
-    /// Threads that they are split over; all processors if it is not given
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    threads: Option<u32>,
-    /// How long
-    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = parse_seconds)]
-    seconds: f64,
-    /// Decides episodes and actions
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    #[command(flatten)]
-    options: OptionArgs,
-    /// The rate to reach
-    #[arg(long, value_name = "N", default_value_t = 100_000.0, value_parser = parse_rate)]
-    target_steps_per_sec: f64,
-    /// Exit with 1 when the target is missed
-    #[arg(long)]
-    enforce_target: bool,
-    /// One JSON object on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-enum Mode {
-    /// Environments, with random legal actions
-    EnvOnly,
-}
-
-/// The result.
-#[derive(Debug, Serialize)]
-struct Report<'a> {
-    mode: Mode,
-    env: &'a str,
-    steps_per_sec: Rate,
-    ticks_per_sec: Rate,
-    phases: Phases,
-    cpu_percent: f64,
-    rss_mb: f64,
-    episodes: u64,
-    target_steps_per_sec: f64,
-    target_met: bool,
-    config: &'a Plan,
 }
 
 /// Writes lines of the protocol until the time is over.
@@ -144,54 +85,10 @@ fn flood(args: &FloodArgs) -> anyhow::Result<Exit> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.what {
-        What::Throughput(args) => throughput(args),
+        What::Throughput(args) => throughput::run(args),
+        What::Matrix(args) => matrix::run(args),
         What::Flood(args) => flood(args),
     }
-}
-
-fn throughput(args: &ThroughputArgs) -> anyhow::Result<Exit> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut plan = Plan {
-        env: args.env.clone(),
-        options: args.options.parse()?,
-        envs: args.envs as usize,
-        threads: args.threads.map_or(processors, |threads| threads as usize),
-        seconds: args.seconds,
-        seed: args.seed,
-    };
-    let Throughput { steps_per_sec, ticks_per_sec, phases, cpu_percent, rss_mb, episodes, threads } =
-        measure(&plan)?;
-    // What is reported is what ran.
-    plan.threads = threads;
-    let target_met = steps_per_sec.mean >= args.target_steps_per_sec;
-    if args.json {
-        say_json(&Report {
-            mode: args.mode,
-            env: &args.env,
-            steps_per_sec,
-            ticks_per_sec,
-            phases,
-            cpu_percent,
-            rss_mb,
-            episodes,
-            target_steps_per_sec: args.target_steps_per_sec,
-            target_met,
-            config: &plan,
-        });
-    } else {
-        let Rate { mean, p50, p95 } = steps_per_sec;
-        say(&format!("{}, {} environments on {} threads", plan.env, plan.envs, plan.threads));
-        say(&format!("steps/s  {mean:.0}  (p50 {p50:.0}, p95 {p95:.0})"));
-        say(&format!("ticks/s  {:.0}", ticks_per_sec.mean));
-        say(&format!("CPU {cpu_percent:.0}%, {rss_mb:.0} MB, {episodes} episodes"));
-    }
-    if !target_met {
-        note(&format!(
-            "{:.0} steps/s is below the target of {:.0}",
-            steps_per_sec.mean, args.target_steps_per_sec
-        ));
-    }
-    Ok(if args.enforce_target && !target_met { Exit::Failed } else { Exit::Ok })
 }
 
 fn parse_rate(text: &str) -> Result<f64, String> {

@@ -17,12 +17,14 @@ use cartridge_run::store::{
 };
 use cartridge_run::supervisor::HEARTBEAT;
 use cartridge_run::{RunConfig, RunError};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::json;
 use signal_hook::consts::SIGINT;
 
-use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, say, say_json, user};
+use super::{
+    DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, progress_style, say, say_json, user,
+};
 use crate::cmd::control::ask;
 use crate::exit::Exit;
 
@@ -52,6 +54,9 @@ pub(crate) struct Args {
     /// Threads that learn (resources.threads); 0 for as many as there are cores, up to 4
     #[arg(long, value_name = "T")]
     threads: Option<u32>,
+    /// End when the returns have reached what is to be had and no longer rise (trainer.early_stop)
+    #[arg(long)]
+    early_stop: bool,
     /// Any other setting by its full path, such as trainer.learning_rate=3e-4; a bare key is an
     /// option of the environment; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -307,6 +312,9 @@ fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
     if let Some(threads) = args.threads {
         draft.set("resources.threads", threads.into())?;
     }
+    if args.early_stop {
+        draft.set("trainer.early_stop", true.into())?;
+    }
     for assignment in &args.set {
         draft.set_text(assignment)?;
     }
@@ -347,10 +355,7 @@ impl Watcher {
             Some(_) => "{bar:28} {percent:>3}%  {human_pos} steps  {msg}",
             None => "{spinner} {human_pos} steps  {msg}",
         };
-        let style = ProgressStyle::with_template(template)
-            .expect("the template is fixed")
-            .progress_chars("━╸─");
-        bar.set_style(style);
+        bar.set_style(progress_style(template));
         bar.enable_steady_tick(Duration::from_millis(250));
         Self {
             dir,

@@ -441,6 +441,44 @@ fn bench_measures_and_enforces_its_target() {
 }
 
 #[test]
+fn bench_measures_trainings_and_keeps_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = |mode: &str, more: &[&str]| {
+        let args = ["bench", "throughput", "--env", "CartPole-v1", "--mode", mode, "--threads"];
+        let rest = ["1", "--seconds", "0.2", "--target", "1", "--json", "--report", "reports"];
+        let output = run(folder.path(), &[&args[..], &rest[..], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        result(&output)
+    };
+    let report = bench("trainer", &[]);
+    let simulation = &report["config"]["simulation"];
+    assert_eq!((&simulation["n_envs"], &simulation["n_steps"]), (&64.into(), &128.into()));
+    let trainer = &report["config"]["trainer"];
+    assert_eq!((&trainer["batch_size"], &trainer["n_epochs"]), (&1024.into(), &4.into()));
+    let phases = report["phases"].as_object().unwrap();
+    let share: f64 = phases.values().map(|spent| spent["share"].as_f64().unwrap()).sum();
+    assert!((share - 1.0).abs() < 1e-6, "{report}");
+    bench("rollout", &["--set", "trainer.net_arch=[16]"]);
+    let report = bench("trainer+eval", &["--algo", "dqn", "--preset", "speed"]);
+    assert_eq!((&report["algo"], &report["config"]["preset"]), (&"dqn".into(), &"speed".into()));
+    let mut kept: Vec<String> = std::fs::read_dir(folder.path().join("reports"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    kept.sort();
+    let expected = ["dqn-trainer+eval", "rollout", "trainer"];
+    assert_eq!(kept, expected.map(|name| format!("CartPole-v1-{name}.json")));
+
+    let args = ["bench", "matrix", "CartPole-v1", "--envs", "4,8", "--n-steps", "32", "--json"];
+    let more = ["--batch-sizes", "64,256", "--seconds", "0.1", "--threads", "1"];
+    let output = run(folder.path(), &[&args[..], &more[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // Four environments do not fill a batch of 256.
+    assert_eq!(text(&output.stdout).lines().count(), 3, "{}", text(&output.stdout));
+    assert!(result(&output)["steps_per_sec"]["mean"].is_f64());
+}
+
+#[test]
 fn a_run_without_a_lab_learns_and_repeats_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     let train = || {

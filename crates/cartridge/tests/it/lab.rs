@@ -93,6 +93,22 @@ fn a_run_is_watched_live_and_stopped() {
     let (_, metrics) = lab.get(&format!("/api/runs/{id}/metrics?keys=train/loss&points=50"));
     assert!(metrics["last_row"].as_u64().unwrap() >= rows.len() as u64);
     assert_eq!(metrics["series"][0]["key"], "train/loss");
+    // By the names of other libraries too, with their sign.
+    let keys = "charts/SPS,train/entropy_loss,train/entropy,train/unheard_of";
+    let (_, metrics) = lab.get(&format!("/api/runs/{id}/metrics?keys={keys}&to=4096"));
+    let found: Vec<(&str, &str, f64)> = metrics["series"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|series| {
+            let text = |key: &str| series[key].as_str().unwrap();
+            (text("key"), text("label"), series["value"][0].as_f64().unwrap())
+        })
+        .collect();
+    assert_eq!((found[0].0, found[0].1), ("charts/SPS", "Steps per second"));
+    assert_eq!((found[1].0, found[1].1), ("train/entropy_loss", "train/entropy_loss"));
+    assert_eq!((found[2].0, found[2].1, found.len()), ("train/entropy", "Entropy", 3));
+    assert!(found[2].2 > 0.0 && found[1].2 == -found[2].2, "{found:?}");
     let (_, episodes) = lab.get(&format!("/api/runs/{id}/episodes?tail=10"));
     assert_eq!(episodes["episodes"].as_array().unwrap().len(), 10);
 

@@ -5,51 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{LabProcess, cartridge, is_alive, kill, pids, result, run, text, wait_for};
+use crate::support::{
+    LabProcess, ask, cartridge, events, is_alive, kill, lines, pids, result, run, text, train,
+    wait_for, wait_for_attempt, wait_for_event, wait_for_exit,
+};
 
 /// A run that goes on until it is ended.
 fn endless() -> Value {
     json!({ "env_id": "CartPole-v1", "total_timesteps": 1_000_000_000 })
-}
-
-/// The lines of a run's file.
-fn lines(data: &Path, id: &str, file: &str) -> Vec<Value> {
-    let text = fs::read_to_string(data.join("runs").join(id).join(file)).unwrap_or_default();
-    // What follows the last newline is still being written.
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn events(data: &Path, id: &str, kind: &str) -> Vec<Value> {
-    lines(data, id, "events.jsonl").into_iter().filter(|line| line["type"] == kind).collect()
-}
-
-#[track_caller]
-fn wait_for_event(data: &Path, id: &str, kind: &str) -> Value {
-    wait_for(kind, || events(data, id, kind).pop())
-}
-
-/// The exit that a run's supervisor recorded last.
-#[track_caller]
-fn wait_for_exit(data: &Path, id: &str) -> Value {
-    wait_for("the exit", || {
-        lines(data, id, "supervisor.jsonl").pop().filter(|line| line["type"] == "exited")
-    })
-}
-
-/// Starts a training that leaves its command alone, and returns its name.
-fn train(data: &Path, args: &[&str]) -> String {
-    let common = ["train", "CartPole-v1", "--detach", "--json", "--data", "."];
-    let output = run(data, &[&common[..], args].concat());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    result(&output)["run_id"].as_str().unwrap().to_owned()
-}
-
-#[track_caller]
-fn ask(data: &Path, args: &[&str]) -> Value {
-    let output = run(data, &[args, &["--data", ".", "--json"]].concat());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    result(&output)
 }
 
 /// The hash of the final weights of a run that was trained to its end.
@@ -263,21 +226,6 @@ fn bad_control_lines_are_refused_and_reported() {
     assert_eq!(wait_for_event(data, &id, "done")["reason"], "stopped");
     assert_eq!(events(data, &id, "control_ack").len(), 3);
     wait_for_exit(data, &id);
-}
-
-/// The newest attempt of a run, as its supervisor numbered it, with its two processes.
-fn attempt(data: &Path, id: &str) -> Option<(u64, u64, u64)> {
-    let lines = lines(data, id, "supervisor.jsonl");
-    let started = lines.iter().rev().find(|line| line["type"] == "started")?;
-    let number = |key: &str| started[key].as_u64();
-    Some((number("attempt")?, number("supervisor_pid")?, number("trainer_pid")?))
-}
-
-#[track_caller]
-fn wait_for_attempt(data: &Path, id: &str, n: u64) -> (u64, u64) {
-    wait_for("the attempt", || {
-        attempt(data, id).filter(|found| found.0 == n).map(|found| (found.1, found.2))
-    })
 }
 
 /// Rows and episodes as readers count them: each number once, without a gap.
@@ -913,4 +861,41 @@ fn a_run_is_resumed_as_soon_as_its_supervisor_is_gone() {
     lab.wait_for_run(&id, "training", |run| run["state"] == "running" && run["attempt"] == 2);
     lab.post(&format!("/api/runs/{id}/terminate"), &json!({}));
     lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+}
+
+#[test]
+fn a_run_ends_when_there_is_nothing_left_to_learn_interrupted_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let args = ["--preset", "speed", "--steps", "1e6", "--seed", "1", "--early-stop"];
+    let more = ["--set", "evaluation.final_episodes=5"];
+    let more = [&args[..], &more[..]].concat();
+    let plain = train(data, &more);
+    wait_for_exit(data, &plain);
+    let done = events(data, &plain, "done").remove(0);
+    assert_eq!(done["reason"], "saturated");
+    assert!(done["step"].as_u64().unwrap() < 1_000_000, "{done}");
+    assert_eq!(events(data, &plain, "evaluation_complete").pop().unwrap()["episodes"], 5);
+    let output = run(data, &["runs", "--json", "--data", "."]);
+    assert!(text(&output.stdout).contains("succeeded"), "{}", text(&output.stdout));
+
+    let id = train(data, &more);
+    for n in 1..=2 {
+        let (_, trainer) = wait_for_attempt(data, &id, n);
+        wait_for("a checkpoint of this attempt", || {
+            let saved = events(data, &id, "checkpoint_saved");
+            saved.iter().any(|event| event["attempt"] == n).then_some(())
+        });
+        kill("-KILL", trainer);
+        wait_for_exit(data, &id);
+        ask(data, &["resume", &id]);
+    }
+    wait_for("the end", || {
+        let last = lines(data, &id, "supervisor.jsonl").pop()?;
+        (last["type"] == "exited" && last["attempt"] == 3).then_some(())
+    });
+    let again = events(data, &id, "done").remove(0);
+    for key in ["reason", "step", "weights_sha256"] {
+        assert_eq!(again[key], done[key], "{key}");
+    }
 }

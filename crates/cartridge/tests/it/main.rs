@@ -11,4 +11,5 @@ mod index;
 mod lab;
 mod layering;
 mod lifecycle;
+mod reproduce;
 mod support;

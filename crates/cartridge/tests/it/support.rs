@@ -221,3 +221,62 @@ pub(crate) fn pids(data: &Path, id: &str) -> (u64, u64) {
         Some((line["supervisor_pid"].as_u64()?, line["trainer_pid"].as_u64()?))
     })
 }
+
+/// The lines of a run's file.
+pub(crate) fn lines(data: &Path, id: &str, file: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(data.join("runs").join(id).join(file)).unwrap_or_default();
+    // What follows the last newline is still being written.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The events of one kind.
+pub(crate) fn events(data: &Path, id: &str, kind: &str) -> Vec<Value> {
+    lines(data, id, "events.jsonl").into_iter().filter(|line| line["type"] == kind).collect()
+}
+
+/// Waits for an event of a run and returns the newest of its kind.
+#[track_caller]
+pub(crate) fn wait_for_event(data: &Path, id: &str, kind: &str) -> Value {
+    wait_for(kind, || events(data, id, kind).pop())
+}
+
+/// The exit that a run's supervisor recorded last.
+#[track_caller]
+pub(crate) fn wait_for_exit(data: &Path, id: &str) -> Value {
+    wait_for("the exit", || {
+        lines(data, id, "supervisor.jsonl").pop().filter(|line| line["type"] == "exited")
+    })
+}
+
+/// Starts a training that leaves its command alone, and returns its name.
+pub(crate) fn train(data: &Path, args: &[&str]) -> String {
+    let common = ["train", "CartPole-v1", "--detach", "--json", "--data", "."];
+    let output = run(data, &[&common[..], args].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    result(&output)["run_id"].as_str().unwrap().to_owned()
+}
+
+/// Asks something of a run.
+#[track_caller]
+pub(crate) fn ask(data: &Path, args: &[&str]) -> Value {
+    let output = run(data, &[args, &["--data", ".", "--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    result(&output)
+}
+
+/// The newest attempt of a run, as its supervisor numbered it, with its two processes.
+pub(crate) fn attempt(data: &Path, id: &str) -> Option<(u64, u64, u64)> {
+    let lines = lines(data, id, "supervisor.jsonl");
+    let started = lines.iter().rev().find(|line| line["type"] == "started")?;
+    let number = |key: &str| started[key].as_u64();
+    Some((number("attempt")?, number("supervisor_pid")?, number("trainer_pid")?))
+}
+
+/// Waits for an attempt of a run and returns its two processes.
+#[track_caller]
+pub(crate) fn wait_for_attempt(data: &Path, id: &str, n: u64) -> (u64, u64) {
+    wait_for("the attempt", || {
+        attempt(data, id).filter(|found| found.0 == n).map(|found| (found.1, found.2))
+    })
+}

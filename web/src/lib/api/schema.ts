@@ -4244,7 +4244,10 @@ export interface operations {
     show_metrics: {
         parameters: {
             query?: {
-                /** @description Names, separated by commas; all when left out. */
+                /**
+                 * @description Names, separated by commas; all when left out. CleanRL's and Stable-Baselines3's are
+                 *     understood, and answered with their sign and scale.
+                 */
                 keys?: string;
                 /** @description About how many points of each, at most 10,000. Spikes survive. */
                 points?: number;

@@ -36,11 +36,14 @@ const LOOKS: Look[] = [
   },
 ];
 
+/** Bounds of another metric, which say little in a chart of their own. */
+const BOUNDS = ['eval/ci95_low', 'eval/ci95_high'];
+
 const EMPTY: Series = { key: '', label: '', step: [], t: [], value: [] };
 
 /** The charts of a run: the known ones always, so that the layout never jumps. */
 export function chartsOf(series: ReadonlyMap<string, Series>): (Look & { series: Series })[] {
-  const known = new Set(LOOKS.map((look) => look.key));
+  const known = new Set([...LOOKS.map((look) => look.key), ...BOUNDS]);
   const others = [...series.values()]
     .filter((line) => !known.has(line.key))
     .sort((a, b) => a.key.localeCompare(b.key))

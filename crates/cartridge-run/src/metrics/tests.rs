@@ -1,0 +1,48 @@
+use super::*;
+
+/// Asks a row with `stored` values for `key`.
+#[track_caller]
+fn check(stored: &[(&str, f64)], key: &str, expected: Option<f64>) {
+    let values = stored.iter().map(|(name, value)| ((*name).to_owned(), Some(*value))).collect();
+    let row = MetricValues { row: 1, step: 2, t: 3.0, values };
+    let names = stored_names(&[key]);
+    assert!(expected.is_none() || stored.iter().any(|(name, _)| names.contains(name)));
+    let found = rename_row(&row, &[key]).values;
+    assert_eq!(found.get(key).copied().flatten(), expected);
+    let series = stored.iter().map(|(name, value)| SeriesPoints {
+        key: (*name).to_owned(),
+        step: vec![2],
+        t: vec![3.0],
+        value: vec![Some(*value), None],
+    });
+    let found = rename_series(&series.collect::<Vec<_>>(), &[key]);
+    let value = found.first().and_then(|series| series.value[0]);
+    assert_eq!(value, expected);
+    assert!(found.iter().all(|series| series.key == key && series.value[1].is_none()));
+}
+
+#[test]
+fn the_names_of_other_libraries_are_answered() {
+    check(&[("time/fps", 9.0)], "charts/SPS", Some(9.0));
+    check(&[("time/fps", 9.0)], "time/fps", Some(9.0));
+    check(&[("rollout/ep_rew_mean", 9.0)], "charts/episodic_return", Some(9.0));
+    check(&[("time/fps", 9.0)], "charts/spam", None);
+    check(&[("episode/profit", 9.0)], "episode/profit", Some(9.0));
+}
+
+#[test]
+fn signs_and_scales_are_those_of_the_name() {
+    check(&[("train/entropy", 0.6)], "losses/entropy", Some(0.6));
+    check(&[("train/entropy", 0.6)], "train/entropy_loss", Some(-0.6));
+    check(&[("train/value_loss", 8.0)], "losses/value_loss", Some(4.0));
+}
+
+#[test]
+fn what_a_foreign_trainer_stored_is_found_by_our_names() {
+    check(&[("train/entropy_loss", -0.6)], "train/entropy", Some(0.6));
+    check(&[("train/entropy_loss", -0.6)], "losses/entropy", Some(0.6));
+    check(&[("charts/SPS", 9.0)], "time/fps", Some(9.0));
+    // What is stored under the name itself is what is meant.
+    check(&[("charts/SPS", 9.0), ("time/fps", 8.0)], "charts/SPS", Some(9.0));
+    check(&[("charts/SPS", 9.0), ("time/fps", 8.0)], "time/fps", Some(8.0));
+}

@@ -1,0 +1,154 @@
+//! A run made again from its manifest, to see whether the same comes out.
+//!
+//! Nothing is written: the learner trains in memory to the step of the last weights that the run
+//! recorded, with every change that was acknowledged at the step at which it was. Crashes, pauses
+//! and evaluations of the run change no weights, so they are not repeated.
+
+use std::collections::BTreeSet;
+
+use cartridge_learn::learner::Learner;
+use cartridge_learn::team::Team;
+use cartridge_store::{DataDir, Event, Manifest, RunId, RunKind, RunState};
+use serde::Serialize;
+
+use crate::checkpoint::{self, Whole};
+use crate::config::RunConfig;
+use crate::error::{Result, RunError};
+use crate::steer;
+use crate::tunable::Tunable;
+use crate::worker::{events, go_on, make_envs, tunes_since};
+
+/// A run that is about to be made again.
+#[derive(Debug)]
+pub struct Reproduction {
+    config: RunConfig,
+    learner: Learner,
+    /// Changes of settings, by step.
+    tunes: Vec<(u64, Tunable, f64)>,
+    /// What the run recorded.
+    pub recorded: Recorded,
+}
+
+/// The last weights of a run, and how they were made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recorded {
+    /// Environment steps at which they were recorded.
+    pub step: u64,
+    /// Their hash.
+    pub weights_sha256: String,
+    /// The instruction sets that the attempts of the run used; none where it is too old to say.
+    pub instruction_sets: BTreeSet<String>,
+    /// The version that made the run.
+    pub cartridge_version: String,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Environment steps that were reached.
+    pub step: u64,
+    /// Hash of the weights.
+    pub weights_sha256: String,
+    /// Changes of settings that were made again.
+    pub tunes: usize,
+}
+
+impl Recorded {
+    fn of(data: &DataDir, manifest: &Manifest) -> Result<Self> {
+        let mut instruction_sets = BTreeSet::new();
+        let mut newest = None;
+        for line in events(&data.run(&manifest.id))? {
+            match line.event {
+                Event::EnvironmentInitialized { instruction_set, .. } => {
+                    instruction_sets.extend(instruction_set);
+                }
+                Event::CheckpointSaved { step, weights_sha256, .. }
+                | Event::Done { step, weights_sha256, .. }
+                    if !weights_sha256.is_empty() =>
+                {
+                    newest = Some((step, weights_sha256));
+                }
+                _ => {}
+            }
+        }
+        let Some((step, weights_sha256)) = newest else {
+            return Err(RunError::NothingToReproduce(manifest.id.clone()));
+        };
+        let cartridge_version = manifest.cartridge_version.clone();
+        Ok(Self { step, weights_sha256, instruction_sets, cartridge_version })
+    }
+}
+
+impl Reproduction {
+    /// Gets ready to make a run again that has ended, with `threads` threads or as many as it had.
+    pub fn of(data: &DataDir, id: &RunId, threads: Option<u32>) -> Result<Self> {
+        let (manifest, status) = steer::look(data, id)?;
+        if manifest.kind != RunKind::Train {
+            return Err(RunError::NothingToReproduce(id.clone()));
+        }
+        let state = status.state();
+        if !state.is_final() && state != RunState::Lost {
+            let hint = "stop it, or wait for its end";
+            return Err(RunError::NotNow { id: id.clone(), state, hint });
+        }
+        let recorded = Recorded::of(data, &manifest)?;
+        let mut config = steer::config_of(&manifest)?;
+        config.resources.threads = threads.unwrap_or(config.resources.threads);
+        let team = Team::new(config.n_threads());
+        let learner = match &manifest.parent {
+            Some(_) => go_on(data, id, &config, team, origin(data, &manifest, &config)?)?,
+            None => {
+                let seed_base = config.seeds.seed_base;
+                Learner::new(make_envs(&config)?, &config.learner(), seed_base, team)
+            }
+        };
+        let tunes = tunes_since(&data.run(id), &config, learner.step())?.into();
+        Ok(Self { config, learner, tunes, recorded })
+    }
+
+    /// Threads that learn.
+    pub fn n_threads(&self) -> usize {
+        self.config.n_threads()
+    }
+
+    /// Trains to where the run got, and says after each update how far it is.
+    pub fn train(mut self, progress: &mut dyn FnMut(u64)) -> Outcome {
+        let mut tunes = self.tunes.into_iter().peekable();
+        let mut n_tunes = 0;
+        loop {
+            let step = self.learner.step();
+            progress(step);
+            // A number that is not finite ends the training of a run, and so it does here.
+            if step >= self.recorded.step || self.learner.fault().is_some() {
+                break;
+            }
+            while let Some((_, tunable, value)) = tunes.next_if(|(at, ..)| *at <= step) {
+                n_tunes += 1;
+                // When the policy is measured changes no weights.
+                if let Tunable::Learner(knob) = tunable {
+                    _ = self.learner.tune(knob, value);
+                }
+            }
+            _ = self.learner.update(&mut |_| {});
+        }
+        Outcome {
+            step: self.learner.step(),
+            weights_sha256: self.learner.policy().sha256(),
+            tunes: n_tunes,
+        }
+    }
+}
+
+/// The checkpoint that a fork began from: its own copy, or that of the run that it comes from as
+/// the fork's configuration wants it.
+fn origin(data: &DataDir, fork: &Manifest, config: &RunConfig) -> Result<Whole> {
+    let parent = fork.parent.as_ref().expect("whoever asks has looked");
+    let own = checkpoint::name_of(parent.step);
+    if let Ok(whole) = checkpoint::load_whole(&data.run(&fork.id), &fork.id, &own) {
+        return Ok(whole);
+    }
+    let dir = data.run(&parent.run);
+    let mut whole = checkpoint::load_whole(&dir, &parent.run, &parent.checkpoint)?;
+    whole.state.adopt(&config.learner());
+    Ok(whole)
+}

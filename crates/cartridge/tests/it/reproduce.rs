@@ -1,0 +1,97 @@
+//! Runs made again, to the last bit.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    ask, events, kill, lines, result, run, text, train, wait_for, wait_for_attempt, wait_for_event,
+    wait_for_exit,
+};
+
+/// Makes a run again and returns the exit code with the result.
+fn reproduce(data: &Path, id: &str, threads: &str) -> (Option<i32>, Value) {
+    let args = ["reproduce", id, "--threads", threads, "--json", "--data", "."];
+    let output = run(data, &args);
+    assert!(!output.stdout.is_empty(), "{}", text(&output.stderr));
+    (output.status.code(), result(&output))
+}
+
+#[track_caller]
+fn check_equal(data: &Path, id: &str, threads: &str) -> Value {
+    let (code, report) = reproduce(data, id, threads);
+    assert_eq!((code, &report["is_equal"]), (Some(0), &json!(true)), "{report}");
+    let done = events(data, id, "done").pop().unwrap();
+    assert_eq!(report["reproduced"]["weights_sha256"], done["weights_sha256"]);
+    assert_eq!(report["reproduced"]["step"], done["step"]);
+    assert_eq!(report["recorded"]["instruction_sets"], json!([report["instruction_set"]]));
+    report
+}
+
+#[test]
+fn a_run_that_was_tuned_killed_and_resumed_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &["--steps", "100000", "--seed", "3", "--threads", "1"]);
+    wait_for_event(data, &id, "training_started");
+    ask(data, &["tune", &id, "trainer.learning_rate=0.002"]);
+    wait_for_event(data, &id, "tune_applied");
+    let (_, trainer) = wait_for_attempt(data, &id, 1);
+    kill("-KILL", trainer);
+    wait_for_exit(data, &id);
+    ask(data, &["resume", &id]);
+    wait_for("the end", || {
+        let last = lines(data, &id, "supervisor.jsonl").pop()?;
+        (last["type"] == "exited" && last["attempt"] == 2).then_some(())
+    });
+    let report = check_equal(data, &id, "2");
+    assert_eq!((&report["reproduced"]["tunes"], &report["threads"]), (&json!(1), &json!(2)));
+    assert_eq!(check_equal(data, &id, "1")["threads"], 1);
+
+    // A change that was not recorded is a different run.
+    let path = data.join("runs").join(&id).join("events.jsonl");
+    let recorded = fs::read_to_string(&path).unwrap();
+    let rest: Vec<&str> = recorded.lines().filter(|line| !line.contains("tune_applied")).collect();
+    fs::write(&path, rest.join("\n") + "\n").unwrap();
+    let (code, report) = reproduce(data, &id, "1");
+    assert_eq!((code, &report["is_equal"]), (Some(1), &json!(false)));
+}
+
+#[test]
+fn dqn_and_a_fork_of_it_are_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let settings = ["--algo", "dqn", "--steps", "12000", "--set", "trainer.learning_starts=500"];
+    let id = train(data, &settings);
+    wait_for_exit(data, &id);
+    check_equal(data, &id, "1");
+    check_equal(data, &id, "2");
+    let first = events(data, &id, "checkpoint_saved").remove(0);
+    let args = ["fork", &id, "--checkpoint", first["name"].as_str().unwrap()];
+    let fork = ask(data, &[&args[..], &["--set", "trainer.learning_rate=0.001"]].concat());
+    let fork = fork["run_id"].as_str().unwrap().to_owned();
+    wait_for_exit(data, &fork);
+    check_equal(data, &fork, "1");
+}
+
+#[test]
+fn what_was_stopped_is_made_again_to_where_it_got_and_what_goes_on_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &["--steps", "1e9"]);
+    wait_for_event(data, &id, "training_started");
+    let args = ["reproduce", &id, "--data", "."];
+    let output = run(data, &args);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    ask(data, &["stop", &id]);
+    wait_for_exit(data, &id);
+    check_equal(data, &id, "1");
+    // Metrics are found by any library's name.
+    let keys = ["--keys", "losses/entropy,train/entropy_loss", "--tail", "2"];
+    let row = ask(data, &[&["metrics", &id][..], &keys[..]].concat());
+    let entropy = row["metrics"]["losses/entropy"].as_f64().unwrap();
+    assert_eq!(row["metrics"]["train/entropy_loss"], -entropy);
+    let output = run(data, &["reproduce", "r-222222", "--data", "."]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+}
