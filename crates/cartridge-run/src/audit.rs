@@ -41,6 +41,9 @@ pub struct AuditLine {
     /// The key that the client gave the request, so that asking again changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// Whether `audit.head` was kept when it was written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub headed: bool,
     /// Hash of the line before; empty for the first.
     pub previous: String,
     /// SHA-256 of all of the above.
@@ -167,6 +170,7 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
         old,
         new,
         request,
+        headed: true,
         previous,
         hash: String::new(),
         signature: String::new(),
@@ -239,7 +243,19 @@ impl Head {
 /// Complains about an audit whose end is not where its head says, as the file and line to name.
 fn check_end(data: &DataDir, signing_key: &[u8]) -> Result<Option<BadLine>> {
     // The head first: it is never ahead of lines that are read after it.
-    let Some(head) = Head::read(data, signing_key)? else { return Ok(None) };
+    let Some(head) = Head::read(data, signing_key)? else {
+        let lines = jsonl::read_lines(&path(data), 0, None)?;
+        let is_headed = |line: &&jsonl::Line| {
+            serde_json::from_slice(&line.bytes).is_ok_and(|line: AuditLine| line.headed)
+        };
+        // One line alone may have been written just before a crash.
+        let is_gone = lines.iter().filter(is_headed).nth(1).is_some();
+        return Ok(is_gone.then(|| BadLine {
+            file: "audit.head".to_owned(),
+            line: 1,
+            reason: "it is missing, so lines may be missing at the end of audit.jsonl".to_owned(),
+        }));
+    };
     let head = match head {
         Ok(head) => head,
         Err(reason) => {

@@ -363,6 +363,12 @@ pub fn plant(dir: &RunDir, config: &RunConfig, whole: Whole) -> Result<()> {
 
 /// Forgets the checkpoints after `name`, because the run goes on from there.
 pub fn forget_after(dir: &RunDir, name: Option<&str>) -> Result<()> {
+    // What a crash left of an alias that was about to be renamed.
+    for entry in fs::read_dir(dir.checkpoints_path()).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().contains(".new-") {
+            _ = fs::remove_file(entry.path());
+        }
+    }
     let known = names(dir)?;
     let keep = name.and_then(|name| known.iter().position(|known| known == name));
     discovery::forget(dir, &known[keep.map_or(0, |at| at + 1)..])

@@ -22,6 +22,7 @@ use cartridge_store::{
 
 use crate::checkpoint;
 use crate::error::Result;
+use crate::lineage::INHERITED;
 
 /// The lab's own files in a run's folder. `frame.json` is the last picture, which is replaced many
 /// times a second; `frame.new` is the next one.
@@ -38,7 +39,7 @@ const OWN_FILES: [&str; 8] = [
 
 /// Other places that no trainer can name as its checkpoint: what is removed with one must not be
 /// what the run is known by, nor the checkpoints of others.
-const OWN_PLACES: [&str; 3] = ["log.txt", "log.1.txt", "episodes"];
+const OWN_PLACES: [&str; 4] = ["log.txt", "log.1.txt", "episodes", INHERITED];
 
 /// Folders that hold many artifacts, and are none themselves.
 const SHELVES: [&str; 5] = ["checkpoints", "videos", "eval", "runs", "wandb"];
@@ -261,7 +262,7 @@ impl Scan<'_> {
                 ("log.txt" | "log.1.txt", EntryKind::File) => {
                     self.add(own, ArtifactKind::Log, name, false)?;
                 }
-                ("episodes", EntryKind::Folder) => {
+                ("episodes" | INHERITED, EntryKind::Folder) => {
                     self.add(own, ArtifactKind::Episodes, name, true)?;
                 }
                 ("checkpoints", EntryKind::Folder) => self.checkpoints(own)?,

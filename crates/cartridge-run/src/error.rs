@@ -13,6 +13,17 @@ pub enum RunError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A checkpoint is whole, but what it goes on from is not all there.
+    #[error(
+        "cannot go on from {}: {detail}; `cartridge fsck` names what is damaged, and an older or newer checkpoint may do",
+        path.display()
+    )]
+    CannotGoOn {
+        /// The checkpoint.
+        path: std::path::PathBuf,
+        /// What is missing.
+        detail: String,
+    },
     /// There is no such game.
     #[error(transparent)]
     Registry(#[from] RegistryError),

@@ -622,9 +622,14 @@ impl State {
         })
     }
 
-    fn configure(&mut self, config: TrainerConfig) -> Result<(), &'static str> {
+    fn configure(&mut self, mut config: TrainerConfig) -> Result<(), &'static str> {
         let restored = config.restored.clone().map(|restored| *restored);
-        self.capabilities = config.capabilities.clone().unwrap_or_default();
+        // What was said before holds until something else is said.
+        match &config.capabilities {
+            Some(said) => self.capabilities.clone_from(said),
+            None if self.capabilities.is_empty() => {}
+            None => config.capabilities = Some(self.capabilities.clone()),
+        }
         self.args.clone_from(&config.args);
         self.trainer_event(Event::Configured(config))?;
         // A first attempt has nothing to go on from, unless it is that of a fork.

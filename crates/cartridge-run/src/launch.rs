@@ -18,6 +18,7 @@ use crate::clock::unix_now;
 use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::{self, Named};
+use crate::lineage;
 
 /// What holds for a run whatever it trains.
 #[derive(Clone, Debug, Default)]
@@ -83,8 +84,10 @@ impl Launcher {
         terms: Terms,
     ) -> Result<(RunDir, Manifest)> {
         // What it goes on from is there before the run is.
+        let from = data.run(&parent.run);
         let prepare = |dir: &RunDir| {
-            checkpoint::plant(dir, config, whole)
+            lineage::inherit(&from, dir, &config.learner(), &whole.state)
+                .and_then(|()| checkpoint::plant(dir, config, whole))
                 .map_err(|error| StoreError::io(dir.path())(std::io::Error::other(error)))
         };
         let manifest = |id| self.manifest(id, config, Some(parent), terms);

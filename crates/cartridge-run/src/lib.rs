@@ -55,6 +55,7 @@ pub mod janitor;
 pub mod lab;
 pub mod launch;
 pub mod leftover;
+mod lineage;
 pub mod live;
 pub mod matches;
 pub mod metrics;

@@ -149,8 +149,36 @@ pub fn ask(
         // Who watches changes nothing about the run.
         Command::Watch { .. } => return issue(data, id, status, command, by),
     };
-    issue(data, id, status, command, by)?;
-    record(data, by, deed, id, old, new)
+    let is_end = command.is_end();
+    match issue(data, id, status, command, by) {
+        // A disk that takes no more must not keep a run from being ended: it may be what fills it.
+        Err(RunError::Store(error)) if is_end && error.disk_trouble().is_some() => {
+            if end_by_signal(&data.run(id), id)? { Ok(()) } else { Err(error.into()) }
+        }
+        issued => issued.and_then(|()| record(data, by, deed, id, old, new)),
+    }
+}
+
+/// Ends the supervisor of a run, and with it its trainer; says whether there was one.
+fn end_by_signal(dir: &RunDir, id: &RunId) -> Result<bool> {
+    let lines = jsonl::read_lines(&dir.supervisor_path(), 0, None)?;
+    let newest =
+        lines.iter().rev().find_map(|line| {
+            match serde_json::from_slice::<SupervisorLine>(&line.bytes).ok()?.event {
+                SupervisorEvent::Started { supervisor_pid, .. } => Some(supervisor_pid),
+                _ => None,
+            }
+        });
+    let Some(pid) = newest else { return Ok(false) };
+    // Its number may have become another's.
+    let told = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let mut words = told.split(|&byte| byte == 0);
+    if !words.any(|word| word == id.as_str().as_bytes()) {
+        return Ok(false);
+    }
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let signal = rustix::process::Signal::TERM;
+    Ok(pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok()))
 }
 
 fn issue(

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use cartridge_games::Env;
 use cartridge_games::registry::make_env;
-use cartridge_learn::dqn::RecordedEpisode;
-use cartridge_learn::learner::{Learner, State};
+use cartridge_learn::learner::Learner;
 use cartridge_learn::metric::Metric;
+use cartridge_learn::ppo::StateError;
 use cartridge_learn::report::{EpisodeEnd, Update};
 use cartridge_learn::team::Team;
 use cartridge_store::data_dir::write_beside;
@@ -31,9 +31,10 @@ use crate::audit::Marks;
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
-use crate::episode::{actions_of, body_of};
+use crate::episode::body_of;
 use crate::error::{Result, RunError};
 use crate::evaluation::{evaluate, metric_values};
+use crate::lineage;
 use crate::saturation::Saturation;
 use crate::steer;
 use crate::tunable::Tunable;
@@ -102,7 +103,7 @@ pub(crate) fn go_on(
     let Whole { name, policy, state, .. } = whole;
     let settings = config.learner();
     let episodes = match state.first_step_needed(&settings) {
-        Some(first) => recorded(data, id, &state, first)?,
+        Some(first) => lineage::recorded(&data.run(id), &state, first)?,
         None => Vec::new(),
     };
     let seed_base = config.seeds.seed_base;
@@ -110,38 +111,11 @@ pub(crate) fn go_on(
     Learner::restore(make_envs(config)?, &settings, seed_base, team, policy, &state, episodes)
         .map_err(|error| {
             let path = data.run(id).checkpoints_path().join(name);
-            StoreError::Damaged { path, detail: error.to_string() }.into()
-        })
-}
-
-/// The episodes up to a state that ended after step `first`, in the order in which they ended. A
-/// fork has those before it in the run that it comes from.
-fn recorded(data: &DataDir, id: &RunId, state: &State, first: u64) -> Result<Vec<RecordedEpisode>> {
-    let mut readers = Vec::new();
-    let mut next = Some(id.clone());
-    while let Some(id) = next.take().filter(|_| readers.len() < MOST_ANCESTORS) {
-        let dir = data.run(&id);
-        // What is left of a lineage may still have all that is needed.
-        let Ok(manifest) = dir.manifest() else { break };
-        readers.push(EpisodeReader::open(&dir)?);
-        next = manifest.parent.map(|parent| parent.run);
-    }
-    let mut episodes = Vec::new();
-    for n in (1..=state.n_episodes()).rev() {
-        let mut found = None;
-        for reader in &mut readers {
-            if let Some(head) = reader.head(n)? {
-                found = Some((head, reader));
-                break;
+            match error {
+                StateError::Missing(_) => RunError::CannotGoOn { path, detail: error.to_string() },
+                _ => StoreError::Damaged { path, detail: error.to_string() }.into(),
             }
-        }
-        let Some((head, reader)) = found.filter(|(head, _)| head.step > first) else { break };
-        let actions = reader.body(n)?.and_then(actions_of);
-        let (Some(seed), Some(actions)) = (head.seed, actions) else { break };
-        episodes.push(RecordedEpisode { lane: head.lane, seed, actions, end_step: head.step });
-    }
-    episodes.reverse();
-    Ok(episodes)
+        })
 }
 
 /// What was changed at or after step `since`, in earlier attempts: it was acknowledged, so it
@@ -169,9 +143,6 @@ pub(crate) fn events(dir: &RunDir) -> Result<Vec<EventLine>> {
     let lines = jsonl::read_lines(&dir.events_path(), 0, None)?;
     Ok(lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
 }
-
-/// Forks of forks that are looked through for episodes.
-const MOST_ANCESTORS: usize = 100;
 
 pub(crate) fn make_envs(config: &RunConfig) -> Result<Vec<Box<dyn Env>>> {
     let make = |_| make_env(&config.env_id, &config.env);

@@ -151,7 +151,9 @@ impl ApiError {
                 RunError::NotNow { .. } => (StatusCode::CONFLICT, "not_now"),
                 RunError::NothingLeft { .. } => (StatusCode::CONFLICT, "nothing_left"),
                 RunError::NoFork(_) => (StatusCode::CONFLICT, "no_fork"),
-                RunError::NoState { .. } => (StatusCode::CONFLICT, "no_state"),
+                RunError::NoState { .. } | RunError::CannotGoOn { .. } => {
+                    (StatusCode::CONFLICT, "no_state")
+                }
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NothingToReproduce(_) => (StatusCode::NOT_FOUND, "no_weights"),

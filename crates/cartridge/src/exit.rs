@@ -72,6 +72,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NothingLeft { .. }
             | RunError::NoFork(_)
             | RunError::NoState { .. }
+            | RunError::CannotGoOn { .. }
             | RunError::LabRunning { .. }
             | RunError::Store(StoreError::InUse(_)),
         ) => Exit::Conflict,

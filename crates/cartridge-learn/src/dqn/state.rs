@@ -452,7 +452,7 @@ impl Filling {
         let n_missing = replay.transitions().filter(|&at| !is_written[replay.slot(at)]).count();
         match n_missing {
             0 => Ok(replay),
-            _ => Err(StateError::Mismatch(format!(
+            _ => Err(StateError::Missing(format!(
                 "{n_missing} of the steps that it learns from are in no recorded episode"
             ))),
         }

@@ -83,6 +83,9 @@ pub enum StateError {
     /// The file holds something that it should not.
     #[error("not the state of a training: {0}")]
     Content(String),
+    /// What it learns from is not all there.
+    #[error("{0}")]
+    Missing(String),
     /// The state belongs to another training.
     #[error("the state is of another training: {0}")]
     Mismatch(String),

@@ -92,27 +92,37 @@ fn bare(text: &str) -> Option<f64> {
     }
 }
 
-/// A whole number, also as `2048.0`.
-#[derive(Clone, Copy, Debug)]
-struct Whole(u64);
+/// Above this not every whole number can be told from its neighbours, once it is read as one that
+/// need not be whole; nothing that is counted gets there.
+const MOST: u64 = 9_007_199_254_740_992;
 
-impl<'de> Deserialize<'de> for Whole {
+/// A whole number, also as `2048.0`, up to a bound.
+#[derive(Clone, Copy, Debug)]
+struct Whole<const BOUND: u64 = MOST>(u64);
+
+/// A seed may be any number.
+type Seed = Whole<{ u64::MAX }>;
+
+impl<'de, const BOUND: u64> Deserialize<'de> for Whole<BOUND> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WholeVisitor;
-        impl Visitor<'_> for WholeVisitor {
-            type Value = Whole;
+        struct WholeVisitor<const BOUND: u64>;
+        impl<const BOUND: u64> Visitor<'_> for WholeVisitor<BOUND> {
+            type Value = Whole<BOUND>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 0")
+                write!(f, "a whole number from 0 to {BOUND}")
             }
 
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole<BOUND>, E> {
+                if value <= BOUND {
+                    Ok(Whole(value))
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Unsigned(value), &self))
+                }
             }
 
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Whole, E> {
-                const EXACT: f64 = 9_007_199_254_740_992.0;
-                if value.fract() == 0.0 && (0.0..=EXACT).contains(&value) {
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Whole<BOUND>, E> {
+                if value.fract() == 0.0 && (0.0..=MOST as f64).contains(&value) {
                     Ok(Whole(value as u64))
                 } else {
                     Err(E::invalid_value(de::Unexpected::Float(value), &self))
@@ -123,7 +133,7 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-fn whole(value: Option<Whole>) -> Option<u64> {
+fn whole<const BOUND: u64>(value: Option<Whole<BOUND>>) -> Option<u64> {
     value.map(|Whole(value)| value)
 }
 
@@ -216,7 +226,7 @@ fn mend(value: &mut Value) -> u32 {
 pub(super) struct Config {
     algo: Option<String>,
     env_id: Option<String>,
-    seed: Option<Whole>,
+    seed: Option<Seed>,
     total_timesteps: Option<Whole>,
     capabilities: Option<Vec<String>>,
     overrides_whitelist: Option<Vec<String>>,
@@ -323,7 +333,7 @@ pub(super) struct Episode {
     #[serde(default, rename = "return")]
     total: Real,
     nonfinite: Option<NonFinite>,
-    seed: Option<Whole>,
+    seed: Option<Seed>,
     terminated: Option<bool>,
     truncated: Option<bool>,
     timestep: Option<Whole>,

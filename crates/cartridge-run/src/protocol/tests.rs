@@ -89,7 +89,7 @@ fn a_line_of_a_known_type_that_cannot_be_used_says_why() {
     );
     check(
         r#"{"type":"metric","name":"a","value":1,"step":-1}"#,
-        "wrong metric: invalid type: integer `-1`, expected a whole number from 0",
+        "wrong metric: invalid type: integer `-1`, expected a whole number from 0 to 9007199254740992",
     );
     check(
         r#"{"type":"metrics","values":{"a":"x"}}"#,
@@ -336,4 +336,16 @@ fn a_trainer_that_ends_at_once_is_not_called_well_where_nothing_was_tried() {
     assert!(!summary.ok && summary.problems.is_empty(), "{summary:?}");
     assert_eq!(summary.not_tried.len(), 4);
     assert!(summary.not_tried[0].starts_with("pause: it ended first"), "{summary:?}");
+}
+
+#[test]
+fn a_step_that_nobody_reaches_is_wrong() {
+    let verdict = |step: &str| {
+        let line = format!(r#"{{"type":"metric","name":"loss","value":1,"step":{step}}}"#);
+        matches!(parse(line.as_bytes(), 1), Verdict::Typed(..))
+    };
+    assert!(verdict("9007199254740992") && verdict("2048.0"));
+    for step in ["9007199254740993", "18446744073709551615", "1e30", "-1"] {
+        assert!(!verdict(step), "{step}");
+    }
 }

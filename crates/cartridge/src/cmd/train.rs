@@ -76,7 +76,8 @@ pub(crate) struct Args {
 /// What holds for a run whatever it trains: the same for our trainers and for those of others.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TermArgs {
-    /// Start the run again from its last checkpoint when it fails, at most so often
+    /// Start the run again from its last checkpoint when it fails, at most so often; done by the
+    /// lab, or else by this command as long as it is open
     #[arg(long, value_name = "N", default_value_t = 0)]
     restarts: u32,
     /// Seconds before it is started again for the first time; twice as long before every further
@@ -175,6 +176,11 @@ pub(crate) fn hand_over(
         (true, true) => say_json(&json!({ "run_id": manifest.id })),
         (true, false) => say(manifest.id.as_str()),
         (false, _) => note(&format!("{}: {}", manifest.id, manifest.name)),
+    }
+    if is_detached && lab.is_none() && manifest.restart.is_some() {
+        note(
+            "nobody is there to start it again when it fails: keep `cartridge up` running for that",
+        );
     }
     if let (Some(lab), true) = (lab, is_detached) {
         note(&format!("the lab at {} starts it as soon as there is room", lab.address));

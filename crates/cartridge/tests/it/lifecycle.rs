@@ -899,3 +899,32 @@ fn a_run_ends_when_there_is_nothing_left_to_learn_interrupted_or_not() {
         assert_eq!(again[key], done[key], "{key}");
     }
 }
+
+/// What a fork learns from is its own: the run that it comes from may go.
+#[test]
+fn a_fork_that_learns_from_its_past_goes_on_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let settings = ["--algo", "dqn", "--set", "trainer.batch_size=16"];
+    let parent = train(data, &settings);
+    wait_for("some episodes", || (lines(data, &parent, "metrics.jsonl").len() > 3).then_some(()));
+    ask(data, &["stop", &parent]);
+    wait_for_exit(data, &parent);
+    let output = run(data, &["fork", &parent, "--data", ".", "--json"]);
+    let fork = result(&output)["run_id"].as_str().unwrap().to_owned();
+    wait_for_attempt(data, &fork, 1);
+    wait_for_event(data, &fork, "training_started");
+    let (_, trainer) = pids(data, &fork);
+    kill("-KILL", trainer);
+    wait_for_exit(data, &fork);
+    assert!(run(data, &["delete", &parent, "--data", "."]).status.success());
+    assert!(!data.join("runs").join(&parent).exists(), "it is in the trash");
+    run(data, &["resume", &fork, "--data", "."]);
+    wait_for_attempt(data, &fork, 2);
+    wait_for("training", || {
+        let started = events(data, &fork, "training_started");
+        started.iter().any(|event| event["attempt"] == 2).then_some(())
+    });
+    ask(data, &["terminate", &fork]);
+    wait_for_exit(data, &fork);
+}
