@@ -4,6 +4,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cartridge_store::data_dir::sync_parent;
 use cartridge_store::jsonl::{self, Appender};
@@ -319,7 +321,7 @@ pub fn resume(
         RunState::Succeeded => return Err(RunError::Ended { id: id.clone(), state }),
         _ => return ask(data, manifest, status, Command::Resume, by),
     }
-    if data.run(id).is_supervised() {
+    if is_still_supervised(&data.run(id), state) {
         let hint = "its supervisor is silent and still there; end that process first";
         return Err(RunError::NotNow { id: id.clone(), state, hint });
     }
@@ -337,6 +339,22 @@ pub fn resume(
             Ok(())
         }
     }
+}
+
+/// How long a supervisor may take to be gone after it has recorded the end of its trainer.
+const LEAVING: Duration = Duration::from_secs(3);
+
+/// Whether a run has a supervisor. One that has recorded the end is about to leave, and is waited
+/// for.
+fn is_still_supervised(dir: &RunDir, state: RunState) -> bool {
+    let until = Instant::now() + LEAVING;
+    while dir.is_supervised() {
+        if state == RunState::Lost || Instant::now() > until {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    false
 }
 
 /// Puts an attempt of a run that has ended into the queue; says whether it was not there.
@@ -521,7 +539,7 @@ pub fn delete(data: &DataDir, manifest: &Manifest, status: &RunStatus, by: By<'_
     let state = status.state();
     let dir = data.run(id);
     let is_at_work = manifest.kind != RunKind::Human && state.is_active();
-    if is_at_work || dir.is_supervised() {
+    if is_at_work || is_still_supervised(&dir, state) {
         let hint = "end it first, with stop or terminate";
         return Err(RunError::NotNow { id: id.clone(), state, hint });
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{LabProcess, cartridge, kill, pids, result, run, text, wait_for};
+use crate::support::{LabProcess, cartridge, is_alive, kill, pids, result, run, text, wait_for};
 
 /// A trainer that leaves films and a TensorBoard folder, and says where.
 const TRAINER: &str = r#"
@@ -186,6 +186,7 @@ fn killed_at_any_moment_no_list_names_a_missing_file() {
         kill("-KILL", trainer);
         train.kill().unwrap();
         train.wait().unwrap();
+        wait_for("their end", || (!is_alive(supervisor) && !is_alive(trainer)).then_some(()));
         let (_, faults) = fsck(folder.path(), &[]);
         assert!(!faults.contains(&"missing_artifact".to_owned()), "{faults:?}");
         assert!(!faults.contains(&"damaged_checkpoint".to_owned()), "{faults:?}");
