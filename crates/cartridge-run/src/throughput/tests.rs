@@ -41,7 +41,8 @@ fn a_short_measurement_counts_decisions_and_ticks() {
         };
         let result = measure(&plan).unwrap();
         assert!(result.steps_per_sec.mean > 1000.0 && result.episodes > 0, "{result:?}");
-        let has_more_ticks = result.ticks_per_sec.mean > result.steps_per_sec.mean;
+        // The threads are not stopped between the reading of one count and of the other.
+        let has_more_ticks = result.ticks_per_sec.mean > 1.01 * result.steps_per_sec.mean;
         assert_eq!(has_more_ticks, has_longer_steps, "{result:?}");
         assert!((result.phases.share("act") + result.phases.share("step") - 1.0).abs() < 1e-9);
         assert!(result.rss_mb > 0.0);
