@@ -192,7 +192,7 @@ fn killed_at_any_moment_no_list_names_a_missing_file() {
         assert!(!faults.contains(&"damaged_checkpoint".to_owned()), "{faults:?}");
         met.extend(faults);
         assert_eq!(fsck(folder.path(), &["--repair"]).0, Some(0), "{met:?}");
-        assert_eq!(fsck(folder.path(), &[]), (Some(0), Vec::new()));
+        assert_eq!(fsck(folder.path(), &[]), (Some(0), Vec::new()), "{met:?}");
     }
 }
 

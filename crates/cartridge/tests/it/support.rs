@@ -51,10 +51,12 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
 
 /// Whether a process is there.
 pub(crate) fn is_alive(pid: u64) -> bool {
-    // A zombie is there for its parent only.
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
-    })
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let is_zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
+    // A zombie is there for its parent only, unless its other threads are still on their way out:
+    // they hold its files open and locked.
+    let n_threads = || std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    !is_zombie || n_threads() > 1
 }
 
 /// Sends a signal to a process.
