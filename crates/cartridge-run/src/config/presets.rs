@@ -214,7 +214,7 @@ fn speed_dqn(env_id: &str) -> Option<Value> {
         "CartPole-v1" => (
             json!({
                 "total_timesteps": 50_000, "learning_rate": "lin_0.001", "batch_size": 64,
-                "buffer_size": 50_000, "learning_starts": 1_000, "gamma": 0.99, "tau": 0.01,
+                "buffer_size": 50_000, "learning_starts": 1_000, "gamma": 0.99, "tau": 0.02,
                 "target_update_interval": 8, "train_freq": 2, "gradient_steps": 8, "n_steps": 3,
                 "exploration_fraction": 0.16, "exploration_final_eps": 0.04, "net_arch": [64, 64],
                 "double_q": true,
