@@ -60,6 +60,8 @@ pub enum Deed {
     Create,
     /// It was made from a checkpoint of another, which `old` names.
     Fork,
+    /// It was made to evaluate a checkpoint of another, which `old` names.
+    Evaluate,
     /// It was started at once, past the queue.
     Start,
     /// It was asked to save and end.
@@ -99,6 +101,7 @@ impl Deed {
         match self {
             Self::Create => "create",
             Self::Fork => "fork",
+            Self::Evaluate => "evaluate",
             Self::Start => "start",
             Self::Stop => "stop",
             Self::Pause => "pause",
@@ -459,6 +462,7 @@ impl Marks {
                 }
             }
             Deed::Create
+            | Deed::Evaluate
             | Deed::Start
             | Deed::Stop
             | Deed::Pause
@@ -468,7 +472,8 @@ impl Marks {
             | Deed::Tune
             | Deed::Refuse => {}
         }
-        if let (Deed::Create | Deed::Fork, Some(request)) = (line.what, &line.request) {
+        let is_made = matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate);
+        if let (true, Some(request)) = (is_made, &line.request) {
             self.requests.insert(request.clone(), target.clone());
         }
     }

@@ -149,6 +149,10 @@ pub struct EvaluationPlan {
     pub episodes: u32,
     /// Episodes of the evaluation at the end, 1 to 10,000.
     pub final_episodes: u32,
+    /// Whether the first episode of evaluations is filmed; the last evaluation always is, the
+    /// others when there is time for it.
+    #[serde(default)]
+    pub capture_video: bool,
 }
 
 /// Where chance comes from.
@@ -290,6 +294,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("simulation.num_envs", "simulation.n_envs"),
     ("simulation.rollout_len", "simulation.n_steps"),
     ("simulation.num_steps", "simulation.n_steps"),
+    ("capture_video", "evaluation.capture_video"),
+    ("trainer.capture_video", "evaluation.capture_video"),
     ("seed", "seeds.seed_base"),
 ];
 
@@ -459,7 +465,8 @@ impl Draft {
                 "algo": algo.id(),
                 "trainer": Trainer::new(algo),
                 "simulation": simulation,
-                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
+                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100,
+                                "capture_video": false },
                 "seeds": { "seed_base": 42 },
                 "retention": {
                     "checkpoint_every_steps": 50_000,

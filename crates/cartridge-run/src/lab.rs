@@ -4,9 +4,11 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod evaluations;
 mod steering;
 mod views;
 
+pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::views::DiskProblem;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -203,6 +205,8 @@ pub struct FeedMessage {
     pub seq: u64,
     /// The run.
     pub run_id: RunId,
+    /// The run that it evaluates, so that whoever follows that one hears of it.
+    pub evaluates: Option<RunId>,
     /// What happened.
     pub news: FeedNews,
 }
@@ -399,7 +403,7 @@ impl Lab {
             match line.what {
                 Deed::Resume | Deed::Start => self.wake(&line.target),
                 // One that somebody made beside the lab waits for it.
-                Deed::Create | Deed::Fork if index.run(&line.target).is_err() => {
+                Deed::Create | Deed::Fork | Deed::Evaluate if index.run(&line.target).is_err() => {
                     self.wake(&line.target);
                 }
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
@@ -542,7 +546,7 @@ impl Lab {
             if is_awake || watch.waking.get(id).is_some_and(|since| since.elapsed() > WAKING) {
                 watch.waking.remove(id);
             }
-            let is_waiting = state == RunState::Queued && run.manifest.kind != RunKind::Eval;
+            let is_waiting = state == RunState::Queued && run.manifest.is_supervised();
             if state.is_final() || is_waiting || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
                 return Ok((rows, news.has_more));
@@ -603,7 +607,12 @@ impl Lab {
             };
             match news {
                 Ok(Some(news)) => {
-                    messages.push(FeedMessage { seq: *seq, run_id: run_id.clone(), news });
+                    let evaluates = match &news {
+                        FeedNews::Progress(view, _) => view.run.manifest.evaluates(),
+                        FeedNews::Event(..) => self.read(|index| index.evaluated_by(run_id))?,
+                    };
+                    let (seq, run_id) = (*seq, run_id.clone());
+                    messages.push(FeedMessage { seq, run_id, evaluates, news });
                 }
                 // The run has been deleted since.
                 Ok(None) | Err(RunError::Store(StoreError::NoSuchRun(_))) => {}

@@ -5,7 +5,7 @@
 //! more than the lab will ever have is refused when it is made ([`Limits::admit`]); where the
 //! limits have become smaller since, it is started when nothing else is at work.
 
-use cartridge_store::{DataDir, Manifest, RunId, RunKind, SupervisorEvent, SupervisorLine, jsonl};
+use cartridge_store::{DataDir, Manifest, RunId, SupervisorEvent, SupervisorLine, jsonl};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, Resources};
@@ -155,8 +155,7 @@ fn waits_since(data: &DataDir, id: &RunId) -> Result<Option<f64>> {
         return Ok(last.as_ref().and_then(waits));
     }
     let manifest = dir.manifest()?;
-    let has_trainer = matches!(manifest.kind, RunKind::Train | RunKind::External);
-    Ok(has_trainer.then_some(manifest.created_at))
+    Ok(manifest.is_supervised().then_some(manifest.created_at))
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::control::router())
         .merge(api::telemetry::router())
         .merge(api::episodes::router())
+        .merge(api::evaluations::router())
         .merge(api::artifacts::router())
         .merge(api::stream::router())
         .merge(api::frames::router())

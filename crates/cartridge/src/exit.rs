@@ -63,6 +63,10 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NothingToReproduce(_)
             | RunError::NoSuchEpisode { .. }
             | RunError::NotRecorded { .. }
+            | RunError::NoEvaluation(_)
+            | RunError::NoVideo(_)
+            | RunError::NoPictures { .. }
+            | RunError::NoSuchStep { .. }
             | RunError::NoActions(_)
             | RunError::NoPolicyFile(_),
         ) => Exit::NotFound,
@@ -71,6 +75,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NotNow { .. }
             | RunError::NothingLeft { .. }
             | RunError::NoFork(_)
+            | RunError::NoPolicy(_)
             | RunError::NoState { .. }
             | RunError::CannotGoOn { .. }
             | RunError::LabRunning { .. }

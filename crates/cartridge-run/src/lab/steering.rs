@@ -37,7 +37,11 @@ impl Lab {
     }
 
     /// Makes a run unless the same request has done so.
-    fn make(&self, by: By<'_>, make: impl FnOnce() -> Result<Manifest>) -> Result<RunView> {
+    pub(super) fn make(
+        &self,
+        by: By<'_>,
+        make: impl FnOnce() -> Result<Manifest>,
+    ) -> Result<RunView> {
         let turn = held(&self.starts);
         if let Some(key) = by.request {
             self.take_marks()?;
@@ -73,9 +77,11 @@ impl Lab {
     pub(super) fn start_waiting(&self) -> Result<()> {
         let mut starts = held(&self.starts);
         let in_states = |states: &[RunState]| {
-            let kinds = vec![RunKind::Train, RunKind::External];
+            let kinds = vec![RunKind::Train, RunKind::External, RunKind::Eval];
             let filter = RunFilter { kinds, states: states.to_vec(), ..RunFilter::default() };
-            self.read(|index| index.runs(&filter, MOST_WAITING, None))
+            let mut found = self.read(|index| index.runs(&filter, MOST_WAITING, None))?;
+            found.retain(|run| run.manifest.is_supervised());
+            Ok::<_, RunError>(found)
         };
         let mut runs = in_states(&[RunState::Queued])?;
         if runs.is_empty() {
