@@ -315,9 +315,13 @@ pub fn resume(
     turn: Turn,
     by: By<'_>,
 ) -> Result<()> {
-    check_kind(manifest)?;
     let id = &manifest.id;
     let state = status.state();
+    if manifest.kind == RunKind::Eval && manifest.is_supervised() {
+        let hint = "an evaluation does not go on; ask for another, with `cartridge evals start`";
+        return Err(RunError::NotNow { id: id.clone(), state, hint });
+    }
+    check_kind(manifest)?;
     match state {
         RunState::Failed | RunState::Lost | RunState::Terminated => {}
         // Its supervisor ended before its first line, or the lab that it waited for is gone.

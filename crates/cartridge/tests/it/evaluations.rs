@@ -80,13 +80,14 @@ fn an_evaluation_is_a_job_beside_the_training_that_it_measures() {
     let (_, latest) = lab.get(&format!("/api/runs/{id}/eval/latest"));
     assert_eq!(latest["run"]["id"], json!(evaluation));
     assert_eq!(latest["episodes"]["returns"].as_array().unwrap().len(), 5);
-    assert_eq!(latest["episodes"]["n_terminated"].as_u64(), Some(5), "{latest}");
+    let number = |name: &str| latest["episodes"][name].as_u64().unwrap();
+    assert_eq!(number("n_terminated") + number("n_truncated"), 5, "{latest}");
     let summary = fs::read(folder.path().join(format!("runs/{evaluation}/summary.json"))).unwrap();
     let summary: Value = serde_json::from_slice(&summary).unwrap();
     assert_eq!(summary["mean"], latest["result"]["mean"]);
     // Every episode can be seen again.
     let (_, episode) = lab.get(&format!("/api/runs/{evaluation}/episodes/5"));
-    assert_eq!(episode["reward"], latest["episodes"]["returns"][4], "{episode}");
+    assert_eq!(episode["episode"]["reward"], latest["episodes"]["returns"][4], "{episode}");
 
     // The film, whole and in part.
     let film = |range: Option<&str>| {
@@ -207,6 +208,8 @@ fn an_evaluation_is_cancelled_and_one_that_was_killed_is_lost() {
     // A command that only asks says what can be done.
     let output = run(data, &["pause", &job, "--data", "."]);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let output = run(data, &["resume", &job, "--data", "."]);
+    assert!(text(&output.stderr).contains("ask for another"), "{}", text(&output.stderr));
     let output = run(data, &["evals", "list", &id, "--json", "--data", "."]);
     assert_eq!(text(&output.stdout).lines().count(), 2);
 }
