@@ -188,7 +188,7 @@ impl Manner {
     /// Where the chance of an episode comes from: its own seed, so that it does not matter what is
     /// played beside it.
     fn chance(&self, episode: usize) -> fastrand::Rng {
-        fastrand::Rng::with_seed(self.seeds[episode].rotate_left(32) ^ 0x5eed_0f_c4a2ce)
+        fastrand::Rng::with_seed(self.seeds[episode].rotate_left(32) ^ 0x5eed_0fc4_a2ce)
     }
 }
 
