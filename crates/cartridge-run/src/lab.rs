@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod readiness;
 mod steering;
 mod views;
 
