@@ -158,7 +158,7 @@ enum ExportFormat {
     /// apostrophe.
     #[default]
     Csv,
-    /// An array of lines.
+    /// An object with the lines.
     Json,
 }
 
@@ -194,6 +194,13 @@ fn most_lines() -> usize {
     100_000
 }
 
+/// The audit as a file.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuditExport {
+    /// Oldest first.
+    pub lines: Vec<AuditEntry>,
+}
+
 /// Get the audit as a file.
 #[utoipa::path(
     get,
@@ -201,7 +208,7 @@ fn most_lines() -> usize {
     tag = "audit",
     params(ExportQuery),
     responses(
-        (status = 200, description = "The lines", content((String = "text/csv"), (Vec<AuditEntry> = "application/json"))),
+        (status = 200, description = "The lines", content((String = "text/csv"), (AuditExport = "application/json"))),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 422, body = Problem),
@@ -223,10 +230,10 @@ async fn export_audit(
     Ok(([(CONTENT_TYPE, kind.to_owned()), (CONTENT_DISPOSITION, disposition)], text))
 }
 
-/// Lines as an array.
+/// Lines as an object, which no page of another site can read as a script.
 pub fn to_json(lines: Vec<AuditLine>) -> String {
-    let entries: Vec<AuditEntry> = lines.into_iter().map(Into::into).collect();
-    serde_json::to_string(&entries).expect("entries are plain data")
+    let lines = lines.into_iter().map(Into::into).collect();
+    serde_json::to_string(&AuditExport { lines }).expect("entries are plain data")
 }
 
 /// Lines as a table for spreadsheets.

@@ -435,7 +435,7 @@ async fn every_change_is_recorded_and_says_how_to_make_it_again() {
         "{csv}"
     );
     let (_, export) = lab.ask("GET", "/api/audit/export?format=json", None).await;
-    assert_eq!(export.as_array().unwrap().len(), n);
+    assert_eq!(export["lines"].as_array().unwrap().len(), n);
 }
 
 #[tokio::test]
@@ -618,4 +618,22 @@ async fn security_class_k_addresses_bodies_and_lists_are_bounded() {
         let (status, _) = lab.ask("GET", path, None).await;
         assert!(matches!(status.as_u16(), 200 | 422), "{path}: {status}");
     }
+}
+
+#[test]
+fn every_code_is_in_the_documentation() {
+    let documentation = include_str!("../../../../docs/api.md");
+    let mut n = 0;
+    for (at, _) in include_str!("../error.rs").match_indices("(StatusCode::") {
+        let rest = &include_str!("../error.rs")[at..];
+        let Some(code) = rest.split_once(", \"").and_then(|(before, rest)| {
+            let is_pair = !before.contains([')', ';']);
+            is_pair.then(|| rest.split('"').next())?
+        }) else {
+            continue;
+        };
+        assert!(documentation.contains(&format!("`{code}`")), "docs/api.md says nothing of {code}");
+        n += 1;
+    }
+    assert!(n > 40, "{n} codes");
 }

@@ -1087,6 +1087,11 @@ export interface components {
             /** @description Who did it: the name of their token, or of the user at the command line. */
             who: string;
         };
+        /** @description The audit as a file. */
+        AuditExport: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["AuditEntry"][];
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
@@ -2987,7 +2992,7 @@ export interface operations {
                 };
                 content: {
                     "text/csv": string;
-                    "application/json": components["schemas"]["AuditEntry"][];
+                    "application/json": components["schemas"]["AuditExport"];
                 };
             };
             400: {
