@@ -36,7 +36,7 @@ pub struct PpoTrainer {
     #[serde(default)]
     pub clip_range_vf: Option<f64>,
     /// Weight of the entropy bonus, 0 to 0.1.
-    pub ent_coef: f64,
+    pub ent_coef: Schedule,
     /// Weight of the value loss, 0 to 10.
     pub vf_coef: f64,
     /// Gradients are scaled down to this norm, above 0 to 100.
@@ -242,7 +242,7 @@ impl Trainer {
                 ("trainer.gae_lambda", ppo.gae_lambda, 0.0, 1.0),
                 ("trainer.clip_range", ppo.clip_range.start(), 0.05, 1.0),
                 ("trainer.clip_range_vf", ppo.clip_range_vf.unwrap_or(1.0), 1e-6, 1e6),
-                ("trainer.ent_coef", ppo.ent_coef, 0.0, 0.1),
+                ("trainer.ent_coef", ppo.ent_coef.start(), 0.0, 0.1),
                 ("trainer.vf_coef", ppo.vf_coef, 0.0, 10.0),
                 ("trainer.max_grad_norm", ppo.max_grad_norm, 1e-6, 100.0),
                 ("trainer.target_kl", ppo.target_kl.unwrap_or(1.0), 1e-6, 100.0),
