@@ -8,6 +8,7 @@
 //! * [`roles`]: who may do what, in one table.
 //! * [`mutation`]: what every change goes through; [`recipe`]: how to make it again.
 //! * [`gate`], [`limits`]: how much may come in; [`connections`]: the sockets.
+//! * `document`: what all routes share in the OpenAPI document.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
 //! * [`live_frames`]: pictures of runs, while somebody watches.
 //! * [`live_play`]: environments that people play: the clock, the keys and the pictures.

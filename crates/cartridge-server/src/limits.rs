@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | connections | [`Limits::connections`] | 503, and the connection is closed |
 //! | of these, live streams and WebSockets | [`Limits::streams`] | 503 |
-//! | time for the head of a request | [`Limits::head_patience`] | 408, and the connection is closed |
+//! | time for the head of a request | [`Limits::head_patience`] | the connection is closed |
 //! | time for its body | [`Limits::body_patience`] | 408 |
 //! | length of an address | [`Limits::address_bytes`] | 414 |
 //! | body | 1 MiB | 413 |

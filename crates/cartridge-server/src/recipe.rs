@@ -288,4 +288,28 @@ mod tests {
              \"overrides\":{\"trainer.ent_coef\":0.01}}' http://localhost:1/api/runs/r-7f3k2m/fork",
         );
     }
+
+    /// Changes that only a page makes: the moves of one game, real-time play, and the login itself.
+    const FOR_PAGES: &[&str] = &[
+        "/api/login",
+        "/api/logout",
+        "/api/tickets",
+        "/api/play/environments",
+        "/api/play/{id}/hint",
+        "/api/play/{id}/moves",
+        "/api/play/{id}/undo",
+    ];
+
+    #[test]
+    fn every_change_has_a_command() {
+        let (_, document) = crate::routes().split_for_parts();
+        // What any of them needs to be put into words.
+        let body =
+            json!({ "env_id": "CartPole-v1", "game": "tictactoe", "name": "x", "path": "x" });
+        for (method, route) in crate::document::mutations(&document) {
+            let asked = Asked { path: &route, query: &[], body: &body };
+            let words = command(&method.parse().unwrap(), &route, &asked);
+            assert_eq!(words.is_none(), FOR_PAGES.contains(&route.as_str()), "{method} {route}");
+        }
+    }
 }
