@@ -23,6 +23,7 @@ use crate::clock::unix_now;
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::lab::{Lab, subject};
+use crate::reserve;
 use crate::retention::{LabConfig, Limits, Plan, RunFacts, plan};
 use crate::steer::{self, By};
 
@@ -127,6 +128,7 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
     if dry_run {
         return Ok(outcome);
     }
+    reserve::spend(data)?;
     let mut by_run: BTreeMap<&RunId, Vec<_>> = BTreeMap::new();
     for doomed in &outcome.plan.artifacts {
         let wanted = (doomed.artifact.id.clone(), doomed.reason.clone());
@@ -155,6 +157,7 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
             outcome.failed.push((doomed.run_id.clone(), error.to_string()));
         }
     }
+    reserve::keep(data)?;
     Ok(outcome)
 }
 

@@ -68,6 +68,7 @@ pub mod preview;
 pub mod protocol;
 pub mod queue;
 pub mod reproduce;
+mod reserve;
 pub mod retention;
 pub mod saturation;
 pub mod secret;
