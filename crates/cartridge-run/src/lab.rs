@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod readiness;
 mod steering;
 mod views;
 
@@ -396,16 +397,15 @@ impl Lab {
         // Taken while nobody else can write, so that numbers are told in their order.
         let mut rows = std::mem::take(&mut *held(&self.untold));
         for line in done {
+            let Some(run) = line.run() else { continue };
             match line.what {
-                Deed::Resume | Deed::Start => self.wake(&line.target),
+                Deed::Resume | Deed::Start => self.wake(&run),
                 // One that somebody made beside the lab waits for it.
-                Deed::Create | Deed::Fork if index.run(&line.target).is_err() => {
-                    self.wake(&line.target);
-                }
+                Deed::Create | Deed::Fork if index.run(&run).is_err() => self.wake(&run),
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
-                    if index.run(&line.target).is_ok() =>
+                    if index.run(&run).is_ok() =>
                 {
-                    rows.push(index.publish_status(&line.target)?);
+                    rows.push(index.publish_status(&run)?);
                 }
                 _ => {}
             }

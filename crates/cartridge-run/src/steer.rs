@@ -25,6 +25,7 @@ use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::secret;
+use crate::token::Role;
 use crate::tunable::{self, Tunable};
 
 /// How long a deleted run can be brought back.
@@ -35,14 +36,18 @@ pub const UNDO_S: f64 = 7.0 * 86_400.0;
 pub struct By<'a> {
     /// Their name.
     pub who: &'a str,
+    /// What they may do; whoever writes the folder itself needs no role.
+    pub role: Option<Role>,
     /// The key that the client gave the request.
     pub request: Option<&'a str>,
+    /// The number that the lab gave the request.
+    pub request_id: Option<&'a str>,
 }
 
 impl<'a> By<'a> {
     /// Somebody whose requests have no keys.
     pub fn new(who: &'a str) -> Self {
-        Self { who, request: None }
+        Self { who, role: None, request: None, request_id: None }
     }
 }
 
@@ -84,8 +89,7 @@ fn record(
     old: Value,
     new: Value,
 ) -> Result<()> {
-    let request = by.request.map(str::to_owned);
-    audit::record(data, Entry { who: by.who, what, target, old, new, request }, unix_now())?;
+    audit::record(data, Entry { old, new, ..Entry::new(by, what, target) }, unix_now())?;
     tracing::info!(run = %target, by = by.who, "{}", what.as_str());
     Ok(())
 }
@@ -129,13 +133,14 @@ pub fn ask(
     }
     if command.is_end() && status.state() == RunState::Queued && end_unstarted(data, id)? {
         let deed = if command == Command::Stop { Deed::Stop } else { Deed::Terminate };
-        return record(data, by, deed, id, json!("queued"), Value::Null);
+        return record(data, by, deed, id, json!("queued"), json!("terminated"));
     }
+    let was = json!(status.state());
     let (deed, old, new) = match &command {
-        Command::Stop => (Deed::Stop, Value::Null, Value::Null),
-        Command::Pause => (Deed::Pause, Value::Null, Value::Null),
-        Command::Resume => (Deed::Resume, json!("paused"), Value::Null),
-        Command::Terminate => (Deed::Terminate, Value::Null, Value::Null),
+        Command::Stop => (Deed::Stop, was, json!("stopping")),
+        Command::Pause => (Deed::Pause, was, json!("paused")),
+        Command::Resume => (Deed::Resume, json!("paused"), json!("running")),
+        Command::Terminate => (Deed::Terminate, was, json!("terminated")),
         Command::Checkpoint => (Deed::Checkpoint, Value::Null, Value::Null),
         Command::Tune { path, value } => {
             // A foreign trainer has names of its own.

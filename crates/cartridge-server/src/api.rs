@@ -1,10 +1,12 @@
 //! One file per noun.
 
 pub mod artifacts;
+pub mod audit;
 pub mod control;
 pub mod environments;
 pub mod episodes;
 pub mod frames;
+pub mod health;
 pub mod human;
 pub mod lab;
 pub mod login;
@@ -12,3 +14,4 @@ pub mod play;
 pub mod runs;
 pub mod stream;
 pub mod telemetry;
+pub mod tokens;

@@ -27,6 +27,7 @@ pub(crate) mod reproduce;
 pub(crate) mod runs;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
+pub(crate) mod token;
 pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod up;

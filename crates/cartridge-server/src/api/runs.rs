@@ -705,7 +705,6 @@ fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
     post,
     path = "/api/runs",
     tag = "runs",
-    params(("idempotency-key" = Option<String>, Header, description = "A request with a key that was used before gives the run that it made")),
     request_body = NewRun,
     responses(
         (status = 201, body = CreatedRun),

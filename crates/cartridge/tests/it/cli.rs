@@ -614,6 +614,7 @@ fn a_data_folder_that_cannot_be_used_is_said_at_start() {
 
 /// Runs a script on a disk of this size, in a name space of its own: `$DISK` is its folder, and
 /// `$CARTRIDGE` the program. Nothing where that is not allowed.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn on_a_disk_of(size: &str, script: &str) -> Option<Output> {
     let folder = tempfile::tempdir().unwrap();
     let script = format!("mount -t tmpfs -o size={size} none $DISK && {script}");
