@@ -30,8 +30,8 @@ pub struct AuditLine {
     pub who: String,
     /// What was done.
     pub what: Deed,
-    /// The run that it was done to.
-    pub target: RunId,
+    /// What it was done to: a run, or an experiment.
+    pub target: String,
     /// What was there before.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub old: Value,
@@ -50,6 +50,13 @@ pub struct AuditLine {
     pub hash: String,
     /// Signature of the hash.
     pub signature: String,
+}
+
+impl AuditLine {
+    /// The run that it was done to, where it was one.
+    pub fn run(&self) -> Option<RunId> {
+        self.target.parse().ok()
+    }
 }
 
 /// What can be done to a run.
@@ -125,8 +132,8 @@ pub struct Entry<'a> {
     pub who: &'a str,
     /// What was done.
     pub what: Deed,
-    /// The run that it was done to.
-    pub target: &'a RunId,
+    /// What it was done to.
+    pub target: &'a str,
     /// What was there before.
     pub old: Value,
     /// What is there now.
@@ -137,7 +144,7 @@ pub struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// That `who` did `what` to `target`.
-    pub fn new(who: &'a str, what: Deed, target: &'a RunId) -> Self {
+    pub fn new(who: &'a str, what: Deed, target: &'a str) -> Self {
         Self { who, what, target, old: Value::Null, new: Value::Null, request: None }
     }
 }
@@ -166,7 +173,7 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
         t,
         who: who.to_owned(),
         what,
-        target: target.clone(),
+        target: target.to_owned(),
         old,
         new,
         request,
@@ -426,7 +433,8 @@ impl Marks {
     }
 
     fn apply(&mut self, line: &AuditLine) {
-        let target = &line.target;
+        // What was done to something else is folded where that is known.
+        let Some(target) = &line.run() else { return };
         match line.what {
             Deed::Archive => _ = self.archived.insert(target.clone()),
             Deed::Unarchive => _ = self.archived.remove(target),

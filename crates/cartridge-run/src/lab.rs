@@ -396,16 +396,15 @@ impl Lab {
         // Taken while nobody else can write, so that numbers are told in their order.
         let mut rows = std::mem::take(&mut *held(&self.untold));
         for line in done {
+            let Some(target) = line.run() else { continue };
             match line.what {
-                Deed::Resume | Deed::Start => self.wake(&line.target),
+                Deed::Resume | Deed::Start => self.wake(&target),
                 // One that somebody made beside the lab waits for it.
-                Deed::Create | Deed::Fork if index.run(&line.target).is_err() => {
-                    self.wake(&line.target);
-                }
+                Deed::Create | Deed::Fork if index.run(&target).is_err() => self.wake(&target),
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
-                    if index.run(&line.target).is_ok() =>
+                    if index.run(&target).is_ok() =>
                 {
-                    rows.push(index.publish_status(&line.target)?);
+                    rows.push(index.publish_status(&target)?);
                 }
                 _ => {}
             }

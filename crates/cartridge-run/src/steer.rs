@@ -85,7 +85,8 @@ fn record(
     new: Value,
 ) -> Result<()> {
     let request = by.request.map(str::to_owned);
-    audit::record(data, Entry { who: by.who, what, target, old, new, request }, unix_now())?;
+    let entry = Entry { who: by.who, what, target: target.as_str(), old, new, request };
+    audit::record(data, entry, unix_now())?;
     tracing::info!(run = %target, by = by.who, "{}", what.as_str());
     Ok(())
 }

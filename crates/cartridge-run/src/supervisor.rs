@@ -444,7 +444,7 @@ impl Watch<'_> {
             self.tell(format!("Control line {line} was refused: {reason}"));
             let entry = Entry {
                 new: json!({ "control_line": line, "reason": reason }),
-                ..Entry::new("supervisor", Deed::Refuse, self.id)
+                ..Entry::new("supervisor", Deed::Refuse, self.id.as_str())
             };
             _ = audit::record(self.data, entry, unix_now());
         }
@@ -457,7 +457,7 @@ impl Watch<'_> {
         let entry = Entry {
             old: json!({ "control": seq, "command": command }),
             new: json!({ "reason": reason }),
-            ..Entry::new(who, Deed::Refuse, self.id)
+            ..Entry::new(who, Deed::Refuse, self.id.as_str())
         };
         _ = audit::record(self.data, entry, unix_now());
     }

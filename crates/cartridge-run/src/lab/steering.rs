@@ -57,8 +57,8 @@ impl Lab {
     /// Reads the audit outside a tick; runs that it wakes are looked at in the next.
     pub(super) fn take_marks(&self) -> Result<()> {
         for line in held(&self.marks).advance(&self.data)? {
-            if matches!(line.what, Deed::Resume | Deed::Start) {
-                self.wake(&line.target);
+            if let (Deed::Resume | Deed::Start, Some(target)) = (line.what, line.run()) {
+                self.wake(&target);
             }
         }
         Ok(())

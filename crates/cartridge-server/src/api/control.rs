@@ -467,7 +467,7 @@ pub struct AuditEntry {
 impl From<AuditLine> for AuditEntry {
     fn from(line: AuditLine) -> Self {
         let AuditLine { seq, t, who, what, target, old, new, request, hash, .. } = line;
-        let (at, what, target) = (rfc3339(t), what.as_str(), target.to_string());
+        let (at, what) = (rfc3339(t), what.as_str());
         Self { seq, at, who, what, target, old, new, request, hash }
     }
 }
