@@ -10,5 +10,6 @@ pub mod lab;
 pub mod login;
 pub mod play;
 pub mod runs;
+pub mod schemas;
 pub mod stream;
 pub mod telemetry;

@@ -131,6 +131,9 @@ impl ApiError {
                 RunError::Config(ConfigError::Registry(_)) | RunError::Registry(_) => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
                 }
+                RunError::Config(ConfigError::UnknownSchema { .. }) => {
+                    (StatusCode::NOT_FOUND, "no_such_schema")
+                }
                 RunError::Config(_) | RunError::GameOption { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config")
                 }
@@ -205,6 +208,8 @@ impl ApiError {
     fn fields(&self) -> Vec<FieldProblem> {
         let pointer = match self {
             Self::Field { pointer, .. } => pointer.clone(),
+            // The name of a schema is in the address.
+            Self::Run(RunError::Config(ConfigError::UnknownSchema { .. })) => return Vec::new(),
             Self::Run(RunError::Config(error)) => error.pointer(),
             Self::Run(RunError::Registry(_)) => "/game".to_owned(),
             Self::Run(RunError::NotRealTime(_)) => "/env_id".to_owned(),

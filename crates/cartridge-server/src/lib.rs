@@ -116,6 +116,7 @@ fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(ApiDocument::openapi())
         .merge(api::lab::router())
         .merge(api::environments::router())
+        .merge(api::schemas::router())
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())

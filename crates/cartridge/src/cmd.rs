@@ -25,6 +25,7 @@ pub(crate) mod protocol;
 pub(crate) mod reindex;
 pub(crate) mod reproduce;
 pub(crate) mod runs;
+pub(crate) mod schema;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
 pub(crate) mod trace;

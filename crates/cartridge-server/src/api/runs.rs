@@ -758,9 +758,11 @@ fn at_field(error: ApiError) -> ApiError {
         ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
         ConfigError::UnknownPreset { .. } => "/preset",
         ConfigError::Registry(_) => "/env_id",
+        ConfigError::UnknownSchema { .. } => return error,
         ConfigError::BadValue { key, .. }
         | ConfigError::NotTunable { key, .. }
         | ConfigError::NotForkable { key, .. }
+        | ConfigError::NotOverridable { key, .. }
         | ConfigError::UnknownKey { key, .. } => match key.as_str() {
             "trainer.learning_rate" => "/learning_rate",
             "trainer.total_timesteps" => "/total_timesteps",
