@@ -18,6 +18,8 @@ use sha2::{Digest as _, Sha256};
 use crate::control::Verifier;
 use crate::error::Result;
 use crate::secret;
+use crate::steer::By;
+use crate::token::Role;
 
 /// A line of `audit.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,9 +30,12 @@ pub struct AuditLine {
     pub t: f64,
     /// Who did it.
     pub who: String,
+    /// What they might do: the role of their token. Whoever writes the folder itself has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// What was done.
     pub what: Deed,
-    /// What it was done to: a run, or an experiment.
+    /// What it was done to: a run, a token, or whatever else has a name here.
     pub target: String,
     /// What was there before.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -41,6 +46,9 @@ pub struct AuditLine {
     /// The key that the client gave the request, so that asking again changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// The number of the request, as in the lab's log and in its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// Whether `audit.head` was kept when it was written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub headed: bool,
@@ -53,13 +61,13 @@ pub struct AuditLine {
 }
 
 impl AuditLine {
-    /// The run that it was done to, where it was one.
+    /// The run that it was done to, if it was one.
     pub fn run(&self) -> Option<RunId> {
         self.target.parse().ok()
     }
 }
 
-/// What can be done to a run.
+/// What can be done to a run, or to the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
@@ -98,6 +106,16 @@ pub enum Deed {
     /// A control line was refused, by the supervisor or the trainer: what was asked, as far as it
     /// is known, is in `old`, and why not in `new`.
     Refuse,
+    /// A token was made; what it opens is in `new`.
+    Grant,
+    /// A token was taken back; what it opened is in `old`.
+    Revoke,
+    /// A browser was logged in by the token that `target` names.
+    Login,
+    /// A browser was logged out.
+    Logout,
+    /// Something that has no word of its own: `new` has the request.
+    Request,
 }
 
 impl Deed {
@@ -121,6 +139,11 @@ impl Deed {
             Self::Pin => "pin",
             Self::Unpin => "unpin",
             Self::Refuse => "refuse",
+            Self::Grant => "grant",
+            Self::Revoke => "revoke",
+            Self::Login => "login",
+            Self::Logout => "logout",
+            Self::Request => "request",
         }
     }
 }
@@ -129,7 +152,7 @@ impl Deed {
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// Who did it.
-    pub who: &'a str,
+    pub by: By<'a>,
     /// What was done.
     pub what: Deed,
     /// What it was done to.
@@ -138,14 +161,12 @@ pub struct Entry<'a> {
     pub old: Value,
     /// What is there now.
     pub new: Value,
-    /// The key that the client gave the request.
-    pub request: Option<String>,
 }
 
 impl<'a> Entry<'a> {
-    /// That `who` did `what` to `target`.
-    pub fn new(who: &'a str, what: Deed, target: &'a str) -> Self {
-        Self { who, what, target, old: Value::Null, new: Value::Null, request: None }
+    /// That somebody did `what` to `target`.
+    pub fn new(by: By<'a>, what: Deed, target: &'a (impl AsRef<str> + ?Sized)) -> Self {
+        Self { by, what, target: target.as_ref(), old: Value::Null, new: Value::Null }
     }
 }
 
@@ -167,16 +188,18 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
         Some(Ok(head)) if head.count > last.0 => (head.count, head.hash),
         _ => last,
     };
-    let Entry { who, what, target, old, new, request } = entry;
+    let Entry { by, what, target, old, new } = entry;
     let mut line = AuditLine {
         seq: seq + 1,
         t,
-        who: who.to_owned(),
+        who: by.who.to_owned(),
+        role: by.role,
         what,
         target: target.to_owned(),
         old,
         new,
-        request,
+        request: by.request.map(str::to_owned),
+        request_id: by.request_id.map(str::to_owned),
         headed: true,
         previous,
         hash: String::new(),
@@ -433,7 +456,6 @@ impl Marks {
     }
 
     fn apply(&mut self, line: &AuditLine) {
-        // What was done to something else is folded where that is known.
         let Some(target) = &line.run() else { return };
         match line.what {
             Deed::Archive => _ = self.archived.insert(target.clone()),
@@ -474,7 +496,12 @@ impl Marks {
             | Deed::Terminate
             | Deed::Checkpoint
             | Deed::Tune
-            | Deed::Refuse => {}
+            | Deed::Refuse
+            | Deed::Grant
+            | Deed::Revoke
+            | Deed::Login
+            | Deed::Logout
+            | Deed::Request => {}
         }
         if let (Deed::Create | Deed::Fork, Some(request)) = (line.what, &line.request) {
             self.requests.insert(request.clone(), target.clone());

@@ -250,6 +250,17 @@ pub enum RunError {
     /// The environment cannot be played by a person with keys.
     #[error("`{0}` waits for decisions and is not played in real time")]
     NotRealTime(String),
+    /// A token cannot be made as asked.
+    #[error("{detail}")]
+    BadToken {
+        /// The field that is wrong.
+        field: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// There is no such token.
+    #[error("there is no token `{0}`; `cartridge token list` shows those that there are")]
+    NoSuchToken(String),
     /// Another lab works on this data folder.
     #[error(
         "another lab is already at work on {data}{at}\n\

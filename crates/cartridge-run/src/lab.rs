@@ -396,15 +396,15 @@ impl Lab {
         // Taken while nobody else can write, so that numbers are told in their order.
         let mut rows = std::mem::take(&mut *held(&self.untold));
         for line in done {
-            let Some(target) = line.run() else { continue };
+            let Some(run) = line.run() else { continue };
             match line.what {
-                Deed::Resume | Deed::Start => self.wake(&target),
+                Deed::Resume | Deed::Start => self.wake(&run),
                 // One that somebody made beside the lab waits for it.
-                Deed::Create | Deed::Fork if index.run(&target).is_err() => self.wake(&target),
+                Deed::Create | Deed::Fork if index.run(&run).is_err() => self.wake(&run),
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
-                    if index.run(&target).is_ok() =>
+                    if index.run(&run).is_ok() =>
                 {
-                    rows.push(index.publish_status(&target)?);
+                    rows.push(index.publish_status(&run)?);
                 }
                 _ => {}
             }

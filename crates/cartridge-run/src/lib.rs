@@ -29,6 +29,7 @@
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
+//! * [`token`], [`session`]: who may do what, and which browsers have left.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
 //!
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
@@ -70,9 +71,11 @@ pub mod reproduce;
 pub mod retention;
 pub mod saturation;
 pub mod secret;
+pub mod session;
 pub mod steer;
 pub mod supervisor;
 pub mod throughput;
+pub mod token;
 pub mod trace;
 pub mod tunable;
 pub mod worker;

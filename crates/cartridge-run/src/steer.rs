@@ -25,6 +25,7 @@ use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::secret;
+use crate::token::Role;
 use crate::tunable::{self, Tunable};
 
 /// How long a deleted run can be brought back.
@@ -35,14 +36,18 @@ pub const UNDO_S: f64 = 7.0 * 86_400.0;
 pub struct By<'a> {
     /// Their name.
     pub who: &'a str,
+    /// What they may do; whoever writes the folder itself needs no role.
+    pub role: Option<Role>,
     /// The key that the client gave the request.
     pub request: Option<&'a str>,
+    /// The number that the lab gave the request.
+    pub request_id: Option<&'a str>,
 }
 
 impl<'a> By<'a> {
     /// Somebody whose requests have no keys.
     pub fn new(who: &'a str) -> Self {
-        Self { who, request: None }
+        Self { who, role: None, request: None, request_id: None }
     }
 }
 
@@ -84,9 +89,7 @@ fn record(
     old: Value,
     new: Value,
 ) -> Result<()> {
-    let request = by.request.map(str::to_owned);
-    let entry = Entry { who: by.who, what, target: target.as_str(), old, new, request };
-    audit::record(data, entry, unix_now())?;
+    audit::record(data, Entry { old, new, ..Entry::new(by, what, target) }, unix_now())?;
     tracing::info!(run = %target, by = by.who, "{}", what.as_str());
     Ok(())
 }

@@ -39,6 +39,7 @@ use crate::lab::held;
 use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
 use crate::secret;
+use crate::steer::By;
 
 /// Time between two signs of life.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -444,7 +445,7 @@ impl Watch<'_> {
             self.tell(format!("Control line {line} was refused: {reason}"));
             let entry = Entry {
                 new: json!({ "control_line": line, "reason": reason }),
-                ..Entry::new("supervisor", Deed::Refuse, self.id.as_str())
+                ..Entry::new(By::new("supervisor"), Deed::Refuse, self.id)
             };
             _ = audit::record(self.data, entry, unix_now());
         }
@@ -457,7 +458,7 @@ impl Watch<'_> {
         let entry = Entry {
             old: json!({ "control": seq, "command": command }),
             new: json!({ "reason": reason }),
-            ..Entry::new(who, Deed::Refuse, self.id.as_str())
+            ..Entry::new(By::new(who), Deed::Refuse, self.id)
         };
         _ = audit::record(self.data, entry, unix_now());
     }

@@ -174,6 +174,8 @@ impl ApiError {
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_artifact")
                 }
+                RunError::BadToken { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+                RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }
@@ -216,6 +218,7 @@ impl ApiError {
             Self::Run(RunError::UnknownOpponent { .. }) => "/opponent".to_owned(),
             Self::Run(RunError::IllegalMove { .. }) => "/action".to_owned(),
             Self::Run(RunError::StaleMove { .. }) => "/ply".to_owned(),
+            Self::Run(RunError::BadToken { field, .. }) => format!("/{field}"),
             _ => return Vec::new(),
         };
         vec![FieldProblem { pointer, detail: self.to_string() }]

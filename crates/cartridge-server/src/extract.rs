@@ -90,7 +90,7 @@ pub struct RequestKey(Option<String>);
 impl RequestKey {
     /// Who asks, by this request.
     pub fn by(&self) -> By<'_> {
-        By { who: WHO, request: self.0.as_deref() }
+        By { request: self.0.as_deref(), ..By::new(WHO) }
     }
 }
 

@@ -53,7 +53,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::UnknownLevel { .. }
             | RunError::NoEnvironment(_)
             | RunError::BadAction { .. }
-            | RunError::BadActions { .. },
+            | RunError::BadActions { .. }
+            | RunError::BadToken { .. },
         ) => Exit::Usage,
         Some(
             RunError::Store(
@@ -65,7 +66,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoSuchEpisode { .. }
             | RunError::NotRecorded { .. }
             | RunError::NoActions(_)
-            | RunError::NoPolicyFile(_),
+            | RunError::NoPolicyFile(_)
+            | RunError::NoSuchToken(_),
         ) => Exit::NotFound,
         Some(
             RunError::Ended { .. }

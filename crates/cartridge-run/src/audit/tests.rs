@@ -16,7 +16,7 @@ impl Fixture {
     }
 
     fn record(&self, what: Deed) -> AuditLine {
-        record(&self.data, Entry::new("test", what, self.run.as_str()), 1.0).unwrap()
+        record(&self.data, Entry::new(By::new("test"), what, &self.run), 1.0).unwrap()
     }
 
     fn lines(&self) -> Vec<String> {
@@ -75,7 +75,7 @@ fn marks_are_what_was_done_last() {
     let mut marks = Marks::default();
     fixture.record(Deed::Archive);
     fixture.record(Deed::Pin);
-    let mut pin = Entry::new("test", Deed::Pin, fixture.run.as_str());
+    let mut pin = Entry::new(By::new("test"), Deed::Pin, &fixture.run);
     pin.new = json!("step_000000001");
     record(&fixture.data, pin, 2.0).unwrap();
     assert_eq!(marks.advance(&fixture.data).unwrap().len(), 3);

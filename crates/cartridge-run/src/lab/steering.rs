@@ -57,8 +57,8 @@ impl Lab {
     /// Reads the audit outside a tick; runs that it wakes are looked at in the next.
     pub(super) fn take_marks(&self) -> Result<()> {
         for line in held(&self.marks).advance(&self.data)? {
-            if let (Deed::Resume | Deed::Start, Some(target)) = (line.what, line.run()) {
-                self.wake(&target);
+            if let (Deed::Resume | Deed::Start, Some(run)) = (line.what, line.run()) {
+                self.wake(&run);
             }
         }
         Ok(())
