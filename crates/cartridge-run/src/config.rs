@@ -20,6 +20,7 @@ use cartridge_learn::{dqn, ppo};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use self::draft::flatten;
 pub use self::draft::{Draft, Resolved};
 pub use self::presets::Preset;
 pub use self::trainer::{DqnTrainer, PpoTrainer, Trainer};
@@ -360,6 +361,7 @@ impl ConfigError {
     pub fn pointer(&self) -> String {
         match self {
             Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
+            Self::Registry(RegistryError::BadOption { .. }) => "/env".to_owned(),
             Self::Registry(_) => "/env_id".to_owned(),
             Self::UnknownPreset { .. } => "/preset".to_owned(),
             Self::UnknownSchema { .. } => "/name".to_owned(),

@@ -8,7 +8,7 @@ use cartridge_games::registry::{RegistryError, env_options, make_env, present_id
 use cartridge_learn::{dqn, ppo};
 use serde_json::{Map, Value, json};
 
-use super::setting::aliases;
+use super::setting::{aliases, options_of};
 use super::{
     Algorithm, ConfigError, PARITY_ONLY, Preset, Resources, RunConfig, Trainer, canonical,
     default_keep_videos, default_shard_target_mb, default_whitelist, parse_assignment, plain_words,
@@ -127,9 +127,17 @@ impl Draft {
                             .to_owned(),
                 });
             }
+            let path = format!("env.{name}");
+            if let Some(option) = options_of(self.env_id()).iter().find(|it| it.path == path) {
+                option
+                    .check(&value)
+                    .map_err(|detail| ConfigError::BadValue { key: path.clone(), detail })?;
+            }
+            let before = self.value["env"].clone();
             self.value["env"][name] = value;
             // The environment knows its options best; it also says which it has.
             let Err(error) = make_env(self.env_id(), self.options()) else { return Ok(()) };
+            self.value["env"] = before;
             // A bare word may also be a setting whose section was left out.
             return match (key.contains('.'), self.nearest_setting(name), &error) {
                 (false, Some(near), RegistryError::UnknownOption { hint, .. })
@@ -305,7 +313,8 @@ impl Resolved {
             draft.apply(preset).map_err(|error| vec![error])?;
         }
         let rest = given.iter().filter(|(key, _)| !["env_id", "algo"].contains(&key.as_str()));
-        draft.lay(&flatten(rest)).and_then(|said| said.finish(draft))
+        let (said, errors) = draft.lay(&flatten(rest));
+        said.finish(draft, errors)
     }
 }
 
@@ -317,18 +326,27 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// [`Draft::finish_all`] whose errors are about the words that were written.
-    pub(crate) fn finish(self, draft: Draft) -> Result<Resolved, Vec<ConfigError>> {
-        let config = draft.finish_all().map_err(|errors| {
-            let at = |error| match error {
-                ConfigError::BadValue { key, detail } => ConfigError::BadValue {
-                    key: self.given.get(&key).cloned().unwrap_or(key),
-                    detail,
-                },
-                other => other,
-            };
-            errors.into_iter().map(at).collect::<Vec<_>>()
-        })?;
+    /// [`Draft::finish_all`] whose errors are about the words that were written, and follow those
+    /// that there are already.
+    pub(crate) fn finish(
+        self,
+        draft: Draft,
+        mut errors: Vec<ConfigError>,
+    ) -> Result<Resolved, Vec<ConfigError>> {
+        let at = |error| match error {
+            ConfigError::BadValue { key, detail } => {
+                ConfigError::BadValue { key: self.given.get(&key).cloned().unwrap_or(key), detail }
+            }
+            other => other,
+        };
+        let config = match draft.finish_all() {
+            Ok(config) if errors.is_empty() => config,
+            Ok(_) => return Err(errors),
+            Err(more) => {
+                errors.extend(more.into_iter().map(at));
+                return Err(errors);
+            }
+        };
         let aliases = self.given.into_iter().filter(|(path, given)| path != given);
         Ok(Resolved { config, aliases: aliases.map(|(path, given)| (given, path)).collect() })
     }
@@ -354,7 +372,7 @@ pub(crate) fn flatten<'a>(
 
 impl Draft {
     /// Lays many settings over what is there. Every one that is not known is named.
-    pub(crate) fn lay(&mut self, settings: &[(String, Value)]) -> Result<Said, Vec<ConfigError>> {
+    pub(crate) fn lay(&mut self, settings: &[(String, Value)]) -> (Said, Vec<ConfigError>) {
         let mut errors = Vec::new();
         let mut said = Said::default();
         for (given, value) in settings {
@@ -366,6 +384,6 @@ impl Draft {
                 errors.push(error);
             }
         }
-        if errors.is_empty() { Ok(said) } else { Err(errors) }
+        (said, errors)
     }
 }

@@ -18,8 +18,7 @@ fn check(algo: Algorithm, env_id: &str, path: &str, value: &Value, is_taken: boo
         (Ok(_), true) => {}
         (Err(error), false) => {
             let pointer = format!("/{}", path.replace('.', "/"));
-            // An environment names itself for values that it refuses.
-            assert!([pointer.as_str(), "/env_id"].contains(&error.pointer().as_str()), "{error}");
+            assert_eq!(error.pointer(), pointer, "{error}");
         }
         (outcome, _) => panic!("{} {env_id} {path}={value}: {outcome:?}", algo.id()),
     }
