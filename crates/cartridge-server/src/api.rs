@@ -4,6 +4,7 @@ pub mod artifacts;
 pub mod control;
 pub mod environments;
 pub mod episodes;
+pub mod experiments;
 pub mod frames;
 pub mod human;
 pub mod lab;

@@ -27,6 +27,9 @@ pub enum ApiError {
         /// What is wrong with it.
         detail: String,
     },
+    /// Fields of a configuration are wrong: JSON pointers, and what is wrong with each.
+    #[error("{}", in_sentences(.0))]
+    Fields(Vec<(String, String)>),
     /// The body is larger than any request of ours.
     #[error("the body is larger than {} bytes", crate::MAX_BODY_BYTES)]
     TooLarge,
@@ -106,6 +109,11 @@ pub struct FieldProblem {
     pub detail: String,
 }
 
+fn in_sentences(problems: &[(String, String)]) -> String {
+    let details: Vec<&str> = problems.iter().map(|(_, detail)| detail.as_str()).collect();
+    details.join("; ")
+}
+
 fn disk_words(problem: &DiskProblem) -> String {
     let DiskProblem { trouble, path, free_bytes } = problem;
     let (what, hint) = match trouble {
@@ -134,7 +142,7 @@ impl ApiError {
                 RunError::Config(ConfigError::UnknownSchema { .. }) => {
                     (StatusCode::NOT_FOUND, "no_such_schema")
                 }
-                RunError::Config(_) | RunError::GameOption { .. } => {
+                RunError::Config(_) | RunError::Configs(_) | RunError::GameOption { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config")
                 }
                 RunError::UnknownOpponent { .. } => {
@@ -171,6 +179,12 @@ impl ApiError {
                     (StatusCode::UNPROCESSABLE_ENTITY, "bad_policy")
                 }
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(StoreError::NoSuchExperiment(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_experiment")
+                }
+                RunError::Store(StoreError::NoSuchGroup(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_group")
+                }
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_artifact")
                 }
@@ -183,6 +197,7 @@ impl ApiError {
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+            Self::Fields(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
@@ -208,6 +223,20 @@ impl ApiError {
 
     /// The fields that are wrong, as pointers into the request.
     fn fields(&self) -> Vec<FieldProblem> {
+        if let Self::Fields(problems) = self {
+            let problem = |(pointer, detail): &(String, String)| FieldProblem {
+                pointer: pointer.clone(),
+                detail: detail.clone(),
+            };
+            return problems.iter().map(problem).collect();
+        }
+        if let Self::Run(RunError::Configs(errors)) = self {
+            let problem = |error: &ConfigError| FieldProblem {
+                pointer: error.pointer(),
+                detail: error.to_string(),
+            };
+            return errors.iter().map(problem).collect();
+        }
         let pointer = match self {
             Self::Field { pointer, .. } => pointer.clone(),
             // The name of a schema is in the address.

@@ -117,6 +117,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::lab::router())
         .merge(api::environments::router())
         .merge(api::schemas::router())
+        .merge(api::experiments::router())
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())
