@@ -9,6 +9,7 @@ pub(crate) mod episode;
 pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod experiments;
 pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod fsck;

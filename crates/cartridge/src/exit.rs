@@ -47,6 +47,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(RunError::Config(ConfigError::UnknownSchema { .. })) => Exit::NotFound,
         Some(
             RunError::Config(_)
+            | RunError::Configs(_)
             | RunError::Registry(_)
             | RunError::GameOption { .. }
             | RunError::UnknownOpponent { .. }
@@ -58,7 +59,11 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         ) => Exit::Usage,
         Some(
             RunError::Store(
-                StoreError::NoSuchRun(_) | StoreError::NoSuchArtifact(_) | StoreError::NoData(_),
+                StoreError::NoSuchRun(_)
+                | StoreError::NoSuchExperiment(_)
+                | StoreError::NoSuchGroup(_)
+                | StoreError::NoSuchArtifact(_)
+                | StoreError::NoData(_),
             )
             | RunError::NoCheckpoint(_)
             | RunError::NoSuchCheckpoint { .. }
