@@ -133,9 +133,13 @@ def measure_stable_baselines3(
     }
 
 
+def n_cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
 def stable_baselines3(algo: str, env_id: str, seconds: float) -> dict:
     results = []
-    for threads in sorted({1, os.cpu_count()}):
+    for threads in sorted({1, n_cores()}):
         command = [sys.executable, __file__, "--contender", algo, env_id]
         command += ["--seconds", str(seconds), "--threads", str(threads)]
         command += ["--began", str(time.time())]
@@ -203,7 +207,7 @@ def main() -> None:
 
     from importlib.metadata import version
 
-    print(f"{processor()}, {os.cpu_count()} cores; {args.rounds} rounds of {args.seconds:g} s")
+    print(f"{processor()}, {n_cores()} cores; {args.rounds} rounds of {args.seconds:g} s")
     packages = ["stable_baselines3", "torch", "gymnasium"]
     print(", ".join(f"{name} {version(name)}" for name in packages))
     print(f"{'':22} {'steps/s':>21} {'':>7} {'start-up, s':>15} {'memory, MB':>13}")

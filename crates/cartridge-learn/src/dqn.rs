@@ -32,8 +32,6 @@ mod priorities;
 mod replay;
 mod state;
 
-use std::sync::Mutex;
-
 use cartridge_games::batch::Buffers;
 use cartridge_games::{
     Action, ActionSpace, Actions, Env, EnvActions, EnvBatch, EpisodeSeeds, Stream,
@@ -255,12 +253,11 @@ struct Learner {
     drawn: Vec<u64>,
     drawn_priorities: Vec<f32>,
     weights: Vec<f32>,
-    shards: Vec<Mutex<Shard>>,
+    shards: Vec<Shard>,
     gradient: Vec<f32>,
 }
 
-/// Samples that one thread learns from at once. It is part of the result, because the gradients
-/// of shards are summed: changing it changes weights in their last bits.
+/// Samples that one thread learns from at once.
 const SHARD: usize = 32;
 
 /// A part of a minibatch: its buffers, and what it was found to be.
@@ -272,7 +269,6 @@ struct Shard {
     choosing: Workspace,
     targets: Vec<f32>,
     output_gradient: Vec<f32>,
-    gradient: Vec<f32>,
     /// Of each sample, how much more the network expects than the target.
     errors: Vec<f32>,
     loss: f64,
@@ -338,7 +334,6 @@ impl Dqn {
         let lanes = (0..n_lanes).map(new_lane).collect();
         let priorities = config.prioritized_replay.then(|| Priorities::new(replay.n_slots()));
         let n_parameters = network.parameters().len();
-        let shard = || Shard { gradient: vec![0.0; n_parameters], ..Shard::default() };
         let n_shards = config.batch_size.div_ceil(SHARD);
         Self {
             config: config.clone(),
@@ -352,7 +347,7 @@ impl Dqn {
             replay,
             priorities,
             learner: Learner {
-                shards: (0..n_shards).map(|_| Mutex::new(shard())).collect(),
+                shards: (0..n_shards).map(|_| Shard::default()).collect(),
                 gradient: vec![0.0; n_parameters],
                 ..Learner::default()
             },
@@ -488,7 +483,7 @@ impl Dqn {
 
     /// Takes the chosen action in each lane, notes what came of it, and lets the target follow.
     fn advance(&mut self, episodes: &mut Vec<EpisodeEnd>) {
-        let Self { config, network, target, batch, lanes, stepped, replay, .. } = self;
+        let Self { config, network, target, batch, lanes, stepped, replay, team, .. } = self;
         let actions = std::mem::take(&mut stepped.actions);
         batch.step(EnvActions::Discrete(&actions), &mut stepped.buffers(replay.next_mut()));
         stepped.actions = actions;
@@ -527,7 +522,7 @@ impl Dqn {
             note_row(priorities, replay);
         }
         if replay.present().is_multiple_of(config.target_interval()) {
-            follow(target, network, config.tau as f32);
+            follow(target, network, config.tau as f32, team);
         }
     }
 
@@ -538,23 +533,22 @@ impl Dqn {
         let Self { config, network, target, optimizer, replay, learner, team, .. } = self;
         let Learner { drawn, weights, shards, gradient, .. } = learner;
 
-        // The gradient of each shard, on any thread.
+        // What each shard finds, on any thread.
         let lesson = Lesson { config, replay, network, target, n_samples: drawn.len() };
-        team.run(shards.len(), &|index| {
+        team.each(shards, |index, shard| {
             let part = index * SHARD..((index + 1) * SHARD).min(drawn.len());
-            let mut shard = shards[index].lock().expect("no shard has panicked");
             shard.learn(&lesson, &drawn[part.clone()], &weights[part]);
         });
 
-        // Their sum, in the order of shards.
-        gradient.fill(0.0);
+        // The gradient of them all.
         let (mut loss, mut values) = (0.0, 0.0);
-        for shard in shards {
-            let shard = shard.get_mut().expect("no shard has panicked");
-            adam::accumulate(&shard.gradient, gradient);
+        for shard in &*shards {
             loss += shard.loss / lesson.n_samples as f64;
             values += shard.values / lesson.n_samples as f64;
         }
+        let parts: Vec<_> =
+            shards.iter().map(|shard| (&shard.samples.observations[..], &shard.work)).collect();
+        network.gradient_together(team, &parts, gradient);
         let norm = adam::global_norm(&[gradient]);
         tally.n += 1;
         tally.loss += loss;
@@ -567,8 +561,8 @@ impl Dqn {
         }
 
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
-        network.change(|parameters| {
-            optimizer.update(parameters, gradient, scale, learning_rate);
+        network.change_together(team, |team, parameters| {
+            optimizer.update_together(team, parameters, gradient, scale, learning_rate);
         });
         self.n_gradient_steps += 1;
         self.reprioritize();
@@ -588,7 +582,7 @@ impl Dqn {
         ]
         .map(|name| (name, Vec::new()));
         for shard in &mut learner.shards {
-            let Shard { samples, targets, .. } = shard.get_mut().expect("no shard has panicked");
+            let Shard { samples, targets, .. } = shard;
             let actions = samples.actions.iter().map(|&x| x as f32).collect();
             let masks = samples.next_masks.iter().map(|&x| f32::from(u8::from(x))).collect();
             let parts = [
@@ -639,7 +633,6 @@ impl Dqn {
             (self.config.prioritized_replay_alpha, self.config.prioritized_replay_eps);
         let parts = self.learner.drawn.chunks(SHARD).zip(&mut self.learner.shards);
         for (transitions, shard) in parts {
-            let shard = shard.get_mut().expect("no shard has panicked");
             for (&transition, &error) in transitions.iter().zip(&shard.errors) {
                 let priority = priorities::priority(error, alpha, eps);
                 priorities.set(self.replay.slot(transition), priority);
@@ -691,7 +684,7 @@ impl Shard {
             // The slope of Huber's loss is the error, but never steeper than 1.
             output_gradient[at] = weights[index] * error.clamp(-1.0, 1.0) / n_samples as f32;
         }
-        network.backward(&samples.observations, n, output_gradient, work, &mut self.gradient);
+        network.trace_back(n, output_gradient, work);
     }
 }
 
@@ -729,8 +722,8 @@ fn check_sizes(envs: &[Box<dyn Env>], config: &Config) {
 }
 
 /// Moves the parameters of `target` by `tau` of the way to those of `network`.
-fn follow(target: &mut Mlp, network: &Mlp, tau: f32) {
-    target.change(|parameters| {
+fn follow(target: &mut Mlp, network: &Mlp, tau: f32, team: &mut Team) {
+    target.change_together(team, |_, parameters| {
         for (x, y) in parameters.iter_mut().zip(network.parameters()) {
             // With a tau of 1 this is `y`, bit for bit.
             *x = (1.0 - tau) * *x + tau * y;

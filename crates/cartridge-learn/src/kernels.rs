@@ -11,7 +11,9 @@
 mod product;
 mod vector;
 
-pub(crate) use self::product::{Finish, Panels, Right};
+use std::ops::Range;
+
+pub(crate) use self::product::{Finish, Panels, Right, Sieve};
 use self::vector::Vector;
 
 /// The instruction set to run on. Only a detected one can be had.
@@ -129,21 +131,34 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// Writes the product of `a` and `b` into `out`.
+    /// Writes the sum of the products of all pairs into `out`.
     fn multiply(
-        a: Matrix<'_>,
-        b: Right<'_>,
+        pairs: &[(Matrix<'_>, Right<'_>)],
         finish: Finish<'_>,
         out: &mut [f32]
     ) = multiply_body;
 
-    /// Cuts `matrix` into panels.
-    fn pack(matrix: Matrix<'_>, panels: &mut Panels) = pack_body;
+    /// Writes the product of `a` and `b` into `out`, leaving out what is zero on the left. The bits
+    /// are those of [`multiply`], unless a number on the right is not finite and meets nothing but
+    /// zeros.
+    fn multiply_sifted(
+        a: Matrix<'_>,
+        b: &Panels,
+        finish: Finish<'_>,
+        sieve: &mut Sieve,
+        out: &mut [f32]
+    ) = multiply_sifted_body;
+
+    /// Makes room for panels of a matrix of this size.
+    fn resize_panels(n_rows: usize, n_columns: usize, panels: &mut Panels) = resize_panels_body;
+
+    /// Fills the panel that begins at `column` of `matrix`.
+    fn pack_panel(matrix: Matrix<'_>, column: usize, panel: &mut [f32]) = pack_panel_body;
 
     /// Adds `values` to `sums`, element by element.
     fn add(values: &[f32], sums: &mut [f32]) = add_body;
 
-    /// Writes the sum of each column of `matrix` into `out`.
+    /// Adds the sum of each column of `matrix` to `out`.
     fn sum_rows(matrix: Matrix<'_>, out: &mut [f32]) = sum_rows_body;
 
     /// Replaces every number by its exponential, to within 1e-6; below -87 there is nothing left.
@@ -163,20 +178,30 @@ kernels! {
     ) = adam_body;
 }
 
-/// A matrix to be read: its rows lie one after the other, or its columns do.
+/// Cuts `matrix` into panels.
+pub(crate) fn pack(isa: Isa, matrix: Matrix<'_>, panels: &mut Panels) {
+    resize_panels(isa, matrix.n_rows, matrix.n_columns, panels);
+    for (column, panel) in panels.each_mut() {
+        pack_panel(isa, matrix, column, panel);
+    }
+}
+
+/// A matrix to be read: its rows lie in one piece each, or its columns do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a> {
     values: &'a [f32],
     n_rows: usize,
     n_columns: usize,
-    is_transposed: bool,
+    /// How far rows are apart, and columns.
+    row_stride: usize,
+    column_stride: usize,
 }
 
 impl<'a> Matrix<'a> {
     /// A matrix whose rows lie one after the other in `values`.
     pub(crate) fn new(values: &'a [f32], n_rows: usize, n_columns: usize) -> Self {
         assert_eq!(values.len(), n_rows * n_columns, "{n_rows} rows of {n_columns}");
-        Self { values, n_rows, n_columns, is_transposed: false }
+        Self { values, n_rows, n_columns, row_stride: n_columns, column_stride: 1 }
     }
 
     /// The same elements with rows and columns exchanged; nothing is copied.
@@ -184,9 +209,17 @@ impl<'a> Matrix<'a> {
         Self {
             n_rows: self.n_columns,
             n_columns: self.n_rows,
-            is_transposed: !self.is_transposed,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
             ..self
         }
+    }
+
+    /// Some of the rows.
+    pub(crate) fn rows(self, rows: Range<usize>) -> Self {
+        assert!(rows.end <= self.n_rows, "a matrix of {} rows", self.n_rows);
+        let values = self.values.get(rows.start * self.row_stride..).unwrap_or_default();
+        Self { values, n_rows: rows.len(), ..self }
     }
 }
 
@@ -212,19 +245,50 @@ const VECTORS: usize = 2;
 
 /// A tile takes most of the registers: 12 sums of 16 with AVX2, 16 of 32 with AVX-512.
 #[inline(always)]
-fn multiply_body<T: Target>(a: Matrix<'_>, b: Right<'_>, finish: Finish<'_>, out: &mut [f32]) {
+fn multiply_body<T: Target>(
+    pairs: &[(Matrix<'_>, Right<'_>)],
+    finish: Finish<'_>,
+    out: &mut [f32],
+) {
     match T::LEVEL {
-        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS>(a, b, finish, out),
+        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS>(pairs, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS>(a, b, finish, out),
+        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS>(pairs, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => product::multiply::<T::Vector, 8, VECTORS>(a, b, finish, out),
+        Level::Avx512 => product::multiply::<T::Vector, 8, VECTORS>(pairs, finish, out),
+    }
+}
+
+/// Tiles are as in [`multiply_body`].
+#[inline(always)]
+fn multiply_sifted_body<T: Target>(
+    a: Matrix<'_>,
+    b: &Panels,
+    finish: Finish<'_>,
+    sieve: &mut Sieve,
+    out: &mut [f32],
+) {
+    match T::LEVEL {
+        Level::Baseline => {
+            product::multiply_sifted::<T::Vector, 4, VECTORS>(a, b, finish, sieve, out);
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => product::multiply_sifted::<T::Vector, 6, VECTORS>(a, b, finish, sieve, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => {
+            product::multiply_sifted::<T::Vector, 8, VECTORS>(a, b, finish, sieve, out);
+        }
     }
 }
 
 #[inline(always)]
-fn pack_body<T: Target>(matrix: Matrix<'_>, panels: &mut Panels) {
-    product::pack::<T::Vector, VECTORS>(matrix, panels);
+fn resize_panels_body<T: Target>(n_rows: usize, n_columns: usize, panels: &mut Panels) {
+    panels.resize::<T::Vector, VECTORS>(n_rows, n_columns);
+}
+
+#[inline(always)]
+fn pack_panel_body<T: Target>(matrix: Matrix<'_>, column: usize, panel: &mut [f32]) {
+    product::pack_panel::<T::Vector>(matrix, column, panel);
 }
 
 #[inline(always)]
@@ -236,8 +300,7 @@ fn add_body<T: Target>(values: &[f32], sums: &mut [f32]) {
 
 #[inline(always)]
 fn sum_rows_body<T: Target>(matrix: Matrix<'_>, out: &mut [f32]) {
-    assert!(!matrix.is_transposed, "rows lie one after the other");
-    out.fill(0.0);
+    assert_eq!(matrix.row_stride, matrix.n_columns, "rows lie one after the other");
     for row in matrix.values.chunks_exact(matrix.n_columns) {
         for (sum, x) in out.iter_mut().zip(row) {
             *sum += x;

@@ -95,7 +95,7 @@ pub struct Config {
     /// How far a value may move from what it was before its gradient is cut, above 0.
     pub clip_range_vf: Option<f64>,
     /// Weight of the entropy in the loss, at least 0.
-    pub ent_coef: f64,
+    pub ent_coef: Schedule,
     /// Weight of the value loss, at least 0.
     pub vf_coef: f64,
     /// Greatest norm of a gradient, above 0.
@@ -135,7 +135,7 @@ impl Default for Config {
             gae_lambda: 0.95,
             clip_range: 0.2.into(),
             clip_range_vf: None,
-            ent_coef: 0.0,
+            ent_coef: Schedule::Constant(0.0),
             vf_coef: 0.5,
             max_grad_norm: 0.5,
             target_kl: None,
@@ -294,13 +294,18 @@ impl Ppo {
         match knob {
             Knob::LearningRate => replace(&mut self.config.learning_rate),
             Knob::ClipRange => replace(&mut self.config.clip_range),
-            Knob::EntCoef => std::mem::replace(&mut self.config.ent_coef, value),
+            Knob::EntCoef => replace(&mut self.config.ent_coef),
         }
     }
 
     /// Whether the run has made all its steps.
     pub fn is_done(&self) -> bool {
         self.step >= self.config.total_timesteps
+    }
+
+    /// Weight of the entropy now.
+    fn ent_coef(&self) -> f64 {
+        self.config.ent_coef.at(self.done())
     }
 
     /// How much of the run is over, from 0 to 1.
@@ -448,7 +453,7 @@ impl Ppo {
         let mean = |sum: f64| sum / f64::from(all.n_batches);
         let value_loss = mean(all.value_loss);
         let (policy_loss, entropy) = (mean(all.policy_loss), mean(all.entropy));
-        let Config { vf_coef, ent_coef, .. } = self.config;
+        let (vf_coef, ent_coef) = (self.config.vf_coef, self.ent_coef());
         vec![
             (Metric::Loss, policy_loss + vf_coef * value_loss - ent_coef * entropy),
             (Metric::PolicyLoss, policy_loss),
@@ -472,6 +477,7 @@ impl Ppo {
         }
 
         // Add up, in order.
+        let ent_coef = self.ent_coef() as f32;
         let Self { shards, policy, optimizers, config, .. } = self;
         let mut sums: Vec<[MutexGuard<'_, Shard>; 2]> = Vec::with_capacity(n_shards);
         sums.extend(shards[..n_shards].iter().map(|pair| [lock(&pair[0]), lock(&pair[1])]));
@@ -485,7 +491,7 @@ impl Ppo {
         let [actor, critic] = &mut *first;
         if let Head::Gaussian { .. } = policy.head {
             // The entropy grows with every logarithm alike.
-            actor.log_std_gradient.iter_mut().for_each(|x| *x -= config.ent_coef as f32);
+            actor.log_std_gradient.iter_mut().for_each(|x| *x -= ent_coef);
         }
         let norm = adam::global_norm(&[&actor.gradient, &critic.gradient, &actor.log_std_gradient]);
         tally.gradient_norm = f64::from(norm);
@@ -517,6 +523,7 @@ impl Ppo {
 
     /// Losses and gradients of some samples, a place for each shard and network.
     fn measure(&mut self, batch: &[usize], clip_range: f32) -> Tally {
+        let ent_coef = self.ent_coef() as f32;
         let Self { config, team, policy, rollout, shards, .. } = self;
         let n_shards = batch.len().div_ceil(SHARD);
         shards.resize_with(n_shards.max(shards.len()), Default::default);
@@ -528,7 +535,7 @@ impl Ppo {
         let settings = Settings {
             clip_range,
             clip_range_vf: config.clip_range_vf.map(|x| x as f32),
-            ent_coef: config.ent_coef as f32,
+            ent_coef,
             vf_coef: config.vf_coef as f32,
             shift,
             scale,

@@ -99,6 +99,32 @@ impl Team {
         }
         assert!(!board.is_broken.load(Ordering::Relaxed), "a part of the job has panicked");
     }
+
+    /// Calls `part` once for each of `parts`, in any order, with its number.
+    ///
+    /// # Panics
+    ///
+    /// If a part does.
+    pub fn each<T: Send>(&mut self, parts: &mut [T], part: impl Fn(usize, &mut T) + Sync) {
+        /// Where the parts lie, to be shared.
+        struct Parts<T>(*mut T);
+        // SAFETY: every part is used by one thread at a time, so it is enough that it may be sent.
+        unsafe impl<T: Send> Sync for Parts<T> {}
+        impl<T> Parts<T> {
+            /// # Safety
+            ///
+            /// There is such a part, and nobody else has it.
+            #[expect(clippy::mut_from_ref, reason = "each part is lent once")]
+            unsafe fn lend(&self, index: usize) -> &mut T {
+                // SAFETY: promised by the caller.
+                unsafe { &mut *self.0.add(index) }
+            }
+        }
+        let n_parts = parts.len();
+        let parts = Parts(parts.as_mut_ptr());
+        // SAFETY: each number below `n_parts` comes once, and the slice is borrowed until the end.
+        self.run(n_parts, &|index| part(index, unsafe { parts.lend(index) }));
+    }
 }
 
 impl Drop for Team {

@@ -41,7 +41,7 @@ fn check(m: usize, k: usize, n: usize) {
                 for right in rights {
                     let mut out = vec![f32::NAN; m * n];
                     let finish = bias.map_or(Finish::Plain, Finish::Bias);
-                    multiply(isa, a, right, finish, &mut out);
+                    multiply(isa, &[(a, right)], finish, &mut out);
                     for (x, y) in out.iter().zip(&expected) {
                         let error = (f64::from(*x) - y).abs();
                         assert!(error < 1e-5, "{m}x{k}x{n} on {isa:?}: {x} is not {y}");
@@ -69,6 +69,54 @@ fn products_equal_the_definition() {
     check(23, 260, 69);
 }
 
+/// A product of which the left has many zeros, in whole columns too, with zeros left out and
+/// without; and the sum of two products, in one piece and in two.
+#[track_caller]
+fn check_sieve(m: usize, k: usize, n: usize) {
+    let (mut a, b, bias) = (random(m * k, 1), random(k * n, 2), random(n, 5));
+    for (at, x) in a.iter_mut().enumerate() {
+        *x = if (at % k).is_multiple_of(3) { 0.0 } else { x.max(0.0) };
+    }
+    let mut fused: Option<Vec<f32>> = None;
+    for isa in Isa::available() {
+        let mut panels = Panels::default();
+        pack(isa, Matrix::new(&b, k, n), &mut panels);
+        let a = Matrix::new(&a, m, k);
+        let mut dense = vec![f32::NAN; m * n];
+        let pair = (a, Right::Panels(&panels));
+        multiply(isa, &[pair], Finish::BiasRelu(&bias), &mut dense);
+        let (mut sieve, mut out) = (Sieve::default(), vec![f32::NAN; m * n]);
+        // With something left from before.
+        let (ones, mut scratch) = ([1.0; 3000], vec![0.0; 9 * n]);
+        let before = Matrix::new(&ones[..9 * k], 9, k);
+        multiply_sifted(isa, before, &panels, Finish::Plain, &mut sieve, &mut scratch);
+        multiply_sifted(isa, a, &panels, Finish::BiasRelu(&bias), &mut sieve, &mut out);
+        assert_eq!(out, dense, "{m}x{k}x{n} on {isa:?}");
+        if isa.0 != Level::Baseline {
+            let fused = fused.get_or_insert_with(|| out.clone());
+            assert_eq!(*fused, out, "the same bits on {isa:?}");
+        }
+        // Some rows of the left, in two pieces.
+        let (rows, cut) = (m / 3..m, k / 2);
+        let a = a.rows(rows.clone());
+        let halves = [0..cut, cut..k].map(|ks| {
+            let right = Right::Rows(Matrix::new(&b, k, n).rows(ks.clone()));
+            (a.transposed().rows(ks).transposed(), right)
+        });
+        let mut parts = vec![f32::NAN; rows.len() * n];
+        multiply(isa, &halves, Finish::BiasRelu(&bias), &mut parts);
+        assert_eq!(parts, dense[rows.start * n..], "{m}x{k}x{n} in two on {isa:?}");
+    }
+}
+
+#[test]
+fn zeros_can_be_left_out() {
+    check_sieve(1, 1, 1);
+    check_sieve(5, 17, 33);
+    check_sieve(32, 256, 256);
+    check_sieve(13, 70, 187);
+}
+
 /// What is done to a product while it is in registers equals what is done to it afterwards.
 #[test]
 fn products_are_finished() {
@@ -79,7 +127,7 @@ fn products_are_finished() {
         let finished = |finish| {
             let mut out = vec![f32::NAN; m * n];
             let (a, b) = (Matrix::new(&a, m, k), Matrix::new(&b, k, n));
-            multiply(isa, a, Right::Rows(b), finish, &mut out);
+            multiply(isa, &[(a, Right::Rows(b))], finish, &mut out);
             out
         };
         let (plain, biased) = (finished(Finish::Plain), finished(Finish::Bias(&bias)));
@@ -103,7 +151,7 @@ fn a_broken_number_stays_visible() {
         for finish in [Finish::Plain, Finish::BiasTanh(&[0.0]), Finish::BiasRelu(&[0.0])] {
             let mut out = [0.0];
             let (a, b) = (Matrix::new(&[f32::NAN], 1, 1), Matrix::new(&[1.0], 1, 1));
-            multiply(isa, a, Right::Rows(b), finish, &mut out);
+            multiply(isa, &[(a, Right::Rows(b))], finish, &mut out);
             assert!(out[0].is_nan(), "{finish:?} on {isa:?}");
         }
     }
@@ -114,15 +162,15 @@ fn tanh(isa: Isa, values: &mut [f32]) {
     let inputs = values.to_vec();
     let n = values.len();
     let (a, b) = (Matrix::new(&inputs, n, 1), Matrix::new(&[1.0], 1, 1));
-    multiply(isa, a, Right::Rows(b), Finish::BiasTanh(&[0.0]), values);
+    multiply(isa, &[(a, Right::Rows(b))], Finish::BiasTanh(&[0.0]), values);
 }
 
 #[test]
 fn rows_are_summed() {
     for isa in Isa::available() {
-        let mut out = [f32::NAN; 3];
+        let mut out = [0.5; 3];
         sum_rows(isa, Matrix::new(&[1.0, 2.0, 3.0, 10.0, 20.0, 30.0], 2, 3), &mut out);
-        assert_eq!(out, [11.0, 22.0, 33.0]);
+        assert_eq!(out, [11.5, 22.5, 33.5]);
     }
 }
 

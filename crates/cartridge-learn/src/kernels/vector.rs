@@ -1,6 +1,9 @@
 //! A handful of numbers that one instruction works on: 4 on any processor, 8 with AVX2, 16 with
 //! AVX-512.
 
+/// Rows and columns of the square that [`Vector::turn`] turns.
+pub(super) const TURNED: usize = 8;
+
 /// As many `f32` as a register holds, or some of them.
 ///
 /// # Safety
@@ -37,6 +40,33 @@ pub(super) trait Vector: Copy {
     unsafe fn with_sign(self, other: Self) -> Self;
     /// Two to the power of the whole number that is in the low bits of `self`.
     unsafe fn power_of_two(self) -> Self;
+
+    /// A bit for each number that is not zero, the lowest for the first.
+    unsafe fn not_zero(self) -> u32;
+
+    /// Writes the numbers of the bits that are set, counted from `first`; returns how many. There
+    /// is room for a whole register.
+    #[inline(always)]
+    unsafe fn list(bits: u32, first: u32, places: *mut u32) -> usize {
+        let mut n = 0;
+        for i in 0..Self::LANES as u32 {
+            // SAFETY: promised by the caller.
+            unsafe { *places.add(n) = first + i };
+            n += (bits >> i & 1) as usize;
+        }
+        n
+    }
+
+    /// Writes the columns of a square of [`TURNED`] rows as rows; the strides are those of rows.
+    #[inline(always)]
+    unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        for row in 0..TURNED {
+            for column in 0..TURNED {
+                // SAFETY: promised by the caller.
+                unsafe { *to.add(column * to_stride + row) = *from.add(row * from_stride + column) }
+            }
+        }
+    }
 }
 
 /// What every processor has; the compiler finds the instructions.
@@ -113,6 +143,10 @@ impl Vector for [f32; 4] {
     unsafe fn power_of_two(self) -> Self {
         self.map(|x| f32::from_bits((x.to_bits() << 23).wrapping_add(0x3f80_0000)))
     }
+    #[inline(always)]
+    unsafe fn not_zero(self) -> u32 {
+        (0..4).fold(0, |bits, i| bits | u32::from(self[i] != 0.0) << i)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -131,9 +165,49 @@ mod x86 {
         unsafe { _mm256_loadu_si256(ONES_THEN_ZEROS.as_ptr().add(8 - n).cast()) }
     }
 
+    /// [`Vector::turn`] in three rounds of exchanges between pairs of rows.
+    #[inline(always)]
+    unsafe fn turn_eight(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let rows: [__m256; 8] =
+                std::array::from_fn(|i| _mm256_loadu_ps(from.add(i * from_stride)));
+            let mut pairs = rows;
+            for i in (0..8).step_by(2) {
+                pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
+                pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+            }
+            let mut fours = pairs;
+            for i in [0, 4] {
+                fours[i] = _mm256_shuffle_ps::<0x44>(pairs[i], pairs[i + 2]);
+                fours[i + 1] = _mm256_shuffle_ps::<0xee>(pairs[i], pairs[i + 2]);
+                fours[i + 2] = _mm256_shuffle_ps::<0x44>(pairs[i + 1], pairs[i + 3]);
+                fours[i + 3] = _mm256_shuffle_ps::<0xee>(pairs[i + 1], pairs[i + 3]);
+            }
+            for i in 0..4 {
+                let low = _mm256_permute2f128_ps::<0x20>(fours[i], fours[i + 4]);
+                let high = _mm256_permute2f128_ps::<0x31>(fours[i], fours[i + 4]);
+                _mm256_storeu_ps(to.add(i * to_stride), low);
+                _mm256_storeu_ps(to.add((i + 4) * to_stride), high);
+            }
+        }
+    }
+
     // SAFETY, for all of the following: the caller promises instruction set and memory.
     impl Vector for __m256 {
         const LANES: usize = 8;
+
+        #[inline(always)]
+        unsafe fn not_zero(self) -> u32 {
+            unsafe {
+                let is_kept = _mm256_cmp_ps::<_CMP_NEQ_UQ>(self, _mm256_setzero_ps());
+                _mm256_movemask_ps(is_kept).cast_unsigned()
+            }
+        }
+        #[inline(always)]
+        unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+            unsafe { turn_eight(from, from_stride, to, to_stride) }
+        }
 
         #[inline(always)]
         unsafe fn splat(x: f32) -> Self {
@@ -213,6 +287,27 @@ mod x86 {
 
     impl Vector for __m512 {
         const LANES: usize = 16;
+
+        #[inline(always)]
+        unsafe fn not_zero(self) -> u32 {
+            unsafe { u32::from(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(self, _mm512_setzero_ps())) }
+        }
+        #[inline(always)]
+        unsafe fn list(bits: u32, first: u32, places: *mut u32) -> usize {
+            unsafe {
+                let counted =
+                    _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                let all = _mm512_add_epi32(counted, _mm512_set1_epi32(first.cast_signed()));
+                // Pressed together in a register and written whole: to write only some is slow.
+                let listed = _mm512_maskz_compress_epi32(bits as u16, all);
+                _mm512_storeu_si512(places.cast(), listed);
+            }
+            bits.count_ones() as usize
+        }
+        #[inline(always)]
+        unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+            unsafe { turn_eight(from, from_stride, to, to_stride) }
+        }
 
         #[inline(always)]
         unsafe fn splat(x: f32) -> Self {

@@ -21,17 +21,19 @@ fn two_layers_by_hand() {
 #[test]
 fn the_gradient_equals_finite_differences() {
     for activation in [Activation::Tanh, Activation::Relu] {
-        check_gradient(activation);
+        check_gradient(activation, &[3, 7, 5, 2]);
     }
+    // Wide enough to leave out what is zero.
+    check_gradient(Activation::Relu, &[3, WIDE, WIDE, 2]);
 }
 
 /// The gradient of a random linear function of the outputs, against central differences of a
 /// forward pass in doubles.
 #[track_caller]
-fn check_gradient(activation: Activation) {
+fn check_gradient(activation: Activation, sizes: &[usize]) {
     let rng = &mut fastrand::Rng::with_seed(3);
-    let (sizes, n) = ([3, 7, 5, 2], 6);
-    let network = Mlp::new(&sizes, activation, 1.0, rng);
+    let n = 6;
+    let network = Mlp::new(sizes, activation, 1.0, rng);
     let (inputs, slopes) = (random(n * 3, rng), random(n * 2, rng));
     let mut work = Workspace::default();
     network.forward(&inputs, n, &mut work);
@@ -62,7 +64,8 @@ fn check_gradient(activation: Activation) {
         sum
     };
     let mut parameters: Vec<f64> = network.parameters().iter().copied().map(f64::from).collect();
-    for index in 0..parameters.len() {
+    // Not all of many: each costs two passes.
+    for index in (0..parameters.len()).step_by(1 + parameters.len() / 300) {
         let here = parameters[index];
         let mut at = |x: f64| {
             parameters[index] = x;
@@ -72,6 +75,35 @@ fn check_gradient(activation: Activation) {
         parameters[index] = here;
         let error = (f64::from(gradient[index]) - slope).abs();
         assert!(error < 1e-5, "parameter {index}: {} is not {slope}", gradient[index]);
+    }
+}
+
+/// Layers so wide that zeros are left out, in parts on several threads, against one whole.
+#[test]
+fn parts_and_threads_change_no_bit() {
+    for activation in [Activation::Tanh, Activation::Relu] {
+        let rng = &mut fastrand::Rng::with_seed(4);
+        let network = Mlp::new(&[5, WIDE, WIDE + 9, 3], activation, 1.0, rng);
+        let n = 50;
+        let (inputs, slopes) = (random(n * 5, rng), random(n * 3, rng));
+        let mut whole = vec![f32::NAN; network.parameters().len()];
+        let mut work = Workspace::default();
+        network.forward(&inputs, n, &mut work);
+        network.backward(&inputs, n, &slopes, &mut work, &mut whole);
+        for n_threads in [1, 3] {
+            let mut works = Vec::new();
+            for (inputs, slopes) in inputs.chunks(16 * 5).zip(slopes.chunks(16 * 3)) {
+                let mut work = Workspace::default();
+                let n = inputs.len() / 5;
+                network.forward(inputs, n, &mut work);
+                network.trace_back(n, slopes, &mut work);
+                works.push((inputs, work));
+            }
+            let parts: Vec<_> = works.iter().map(|(inputs, work)| (*inputs, work)).collect();
+            let mut gradient = vec![f32::NAN; whole.len()];
+            network.gradient_together(&mut Team::new(n_threads), &parts, &mut gradient);
+            assert_eq!(gradient, whole, "{activation:?} on {n_threads} threads");
+        }
     }
 }
 

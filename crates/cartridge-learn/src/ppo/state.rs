@@ -59,7 +59,7 @@ struct Numbers {
     rng: u64,
     n_adam_updates: [u32; 3],
     learning_rate: Schedule,
-    ent_coef: f64,
+    ent_coef: Schedule,
     clip_range: Schedule,
     lanes: Vec<LaneNumbers>,
     observed: Option<Statistics>,

@@ -185,7 +185,7 @@ fn masks_of_learning_are_masks_of_acting() {
         n_envs: 3,
         n_steps: 32,
         learning_rate: 0.0.into(),
-        ent_coef: 0.1,
+        ent_coef: 0.1.into(),
         ..Config::default()
     };
     let mut ppo = forbidden(&config);
@@ -360,7 +360,7 @@ fn kinds() -> [(&'static str, Config); 4] {
         learning_rate: Schedule::Linear(1e-3),
         clip_range: Schedule::Linear(0.2),
         clip_range_vf: Some(0.2),
-        ent_coef: 0.01,
+        ent_coef: 0.01.into(),
         total_timesteps: 4_000,
         ..Config::default()
     };

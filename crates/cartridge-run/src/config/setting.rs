@@ -290,8 +290,8 @@ pub const SETTINGS: &[Setting] = &[
     Setting::new(
         "trainer.ent_coef",
         "Entropy bonus",
-        "Weight of the entropy bonus: more keeps the policy trying other actions for longer.",
-        Number(Range::new(0.0, 0.1)),
+        "Weight of the entropy bonus: more keeps the policy trying other actions for longer. `lin_0.02` falls from there to 0.",
+        Form::Schedule(Range::new(0.0, 0.1)),
     )
     .of(Ppo)
     .step(0.001)

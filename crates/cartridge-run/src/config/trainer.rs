@@ -36,7 +36,7 @@ pub struct PpoTrainer {
     #[serde(default)]
     pub clip_range_vf: Option<f64>,
     /// Weight of the entropy bonus, 0 to 0.1.
-    pub ent_coef: f64,
+    pub ent_coef: Schedule,
     /// Weight of the value loss, 0 to 10.
     pub vf_coef: f64,
     /// Gradients are scaled down to this norm, above 0 to 100.

@@ -18,7 +18,7 @@ fn multiply(
     // Nothing is summed where there is nothing, and no row can be found in no numbers.
     if n_rows > 0 && n_columns > 0 {
         let (a, b) = (Matrix::new(a, n_rows, n_shared), Matrix::new(b, n_shared, n_columns));
-        kernels::multiply(isa, a, Right::Rows(b), finish, out);
+        kernels::multiply(isa, &[(a, Right::Rows(b))], finish, out);
     }
 }
 
