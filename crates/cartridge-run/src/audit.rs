@@ -335,9 +335,54 @@ fn signing_key(lab_key: &str) -> Vec<u8> {
 
 /// The newest lines, oldest first.
 pub fn newest(data: &DataDir, limit: usize) -> Result<Vec<AuditLine>> {
-    let lines = jsonl::read_lines(&path(data), 0, None)?;
-    let from = lines.len().saturating_sub(limit);
-    Ok(lines[from..].iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
+    find(data, &Filter::default(), limit)
+}
+
+/// Which lines are wanted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// By whom.
+    pub who: Option<String>,
+    /// What was done, by its word.
+    pub what: Option<String>,
+    /// To what.
+    pub target: Option<String>,
+    /// Not before this time, in Unix seconds.
+    pub from: Option<f64>,
+    /// Not after this time.
+    pub to: Option<f64>,
+    /// Before the line with this number.
+    pub before: Option<u64>,
+}
+
+impl Filter {
+    fn takes(&self, line: &AuditLine) -> bool {
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == found)
+        };
+        is(&self.who, &line.who)
+            && is(&self.what, line.what.as_str())
+            && is(&self.target, &line.target)
+            && self.from.is_none_or(|from| line.t >= from)
+            && self.to.is_none_or(|to| line.t <= to)
+            && self.before.is_none_or(|before| line.seq < before)
+    }
+}
+
+/// The newest lines that fit, oldest first.
+pub fn find(data: &DataDir, filter: &Filter, limit: usize) -> Result<Vec<AuditLine>> {
+    // From the end, in growing spans: mostly the newest lines are wanted.
+    let mut span = 256 * 1024;
+    loop {
+        let (lines, is_whole) = jsonl::last_lines(&path(data), span)?;
+        let parsed = lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok());
+        let mut found: Vec<AuditLine> = parsed.filter(|line| filter.takes(line)).collect();
+        if found.len() >= limit || is_whole {
+            found.drain(..found.len().saturating_sub(limit));
+            return Ok(found);
+        }
+        span *= 8;
+    }
 }
 
 /// A line that is not as it was written.
@@ -437,8 +482,8 @@ pub struct Marks {
     pub pinned_checkpoints: BTreeMap<RunId, BTreeSet<String>>,
     /// Forks of each run, in the order in which they were made.
     pub children: BTreeMap<RunId, Vec<RunId>>,
-    /// Runs by the key of the request that made them.
-    pub requests: BTreeMap<String, RunId>,
+    /// Runs by who asked for them, and the key of the request.
+    pub requests: BTreeMap<(String, String), RunId>,
     /// Runs in the trash, and when they were moved there.
     pub deleted: BTreeMap<RunId, f64>,
 }
@@ -514,7 +559,7 @@ impl Marks {
             | Deed::Request => {}
         }
         if let (Deed::Create | Deed::Fork, Some(request)) = (line.what, &line.request) {
-            self.requests.insert(request.clone(), target.clone());
+            self.requests.insert((line.who.clone(), request.clone()), target.clone());
         }
     }
 }

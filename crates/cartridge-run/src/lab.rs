@@ -5,6 +5,7 @@
 //! event loop.
 
 mod experiments;
+mod readiness;
 mod steering;
 mod views;
 

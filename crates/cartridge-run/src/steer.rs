@@ -133,13 +133,14 @@ pub fn ask(
     }
     if command.is_end() && status.state() == RunState::Queued && end_unstarted(data, id)? {
         let deed = if command == Command::Stop { Deed::Stop } else { Deed::Terminate };
-        return record(data, by, deed, id, json!("queued"), Value::Null);
+        return record(data, by, deed, id, json!("queued"), json!("terminated"));
     }
+    let was = json!(status.state());
     let (deed, old, new) = match &command {
-        Command::Stop => (Deed::Stop, Value::Null, Value::Null),
-        Command::Pause => (Deed::Pause, Value::Null, Value::Null),
-        Command::Resume => (Deed::Resume, json!("paused"), Value::Null),
-        Command::Terminate => (Deed::Terminate, Value::Null, Value::Null),
+        Command::Stop => (Deed::Stop, was, json!("stopping")),
+        Command::Pause => (Deed::Pause, was, json!("paused")),
+        Command::Resume => (Deed::Resume, json!("paused"), json!("running")),
+        Command::Terminate => (Deed::Terminate, was, json!("terminated")),
         Command::Checkpoint => (Deed::Checkpoint, Value::Null, Value::Null),
         Command::Tune { path, value } => {
             let (path, old) = setting_of(manifest, status, path);

@@ -28,6 +28,9 @@ const FORMAT: u32 = 1;
 /// Tokens that there may be.
 const MOST_TOKENS: usize = 1000;
 
+/// The longest life of a token that ends.
+const MOST_LIFETIME_S: f64 = 100.0 * 365.25 * 86_400.0;
+
 /// The longest name of a token.
 const MOST_NAME: usize = 40;
 
@@ -132,10 +135,10 @@ pub fn make(
             ),
         });
     }
-    if lifetime_s.is_some_and(|lifetime| !(lifetime > 0.0 && lifetime.is_finite())) {
+    if lifetime_s.is_some_and(|lifetime| !(lifetime > 0.0 && lifetime <= MOST_LIFETIME_S)) {
         return Err(RunError::BadToken {
             field: "expires_in_s",
-            detail: "a token lives for more than 0 seconds".to_owned(),
+            detail: "a token lives for more than 0 seconds and less than 100 years".to_owned(),
         });
     }
     let _turn = take_turn(data)?;

@@ -29,6 +29,7 @@ pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
+pub(crate) mod token;
 pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod up;

@@ -69,6 +69,7 @@ enum Command {
     /// Let go of a run, or of one of its checkpoints
     Unpin(cmd::keep::PinArgs),
     Audit(cmd::audit::Args),
+    Token(cmd::token::Args),
     Reindex(cmd::reindex::Args),
     Gc(cmd::gc::Args),
     Fsck(cmd::fsck::Args),
@@ -118,6 +119,7 @@ fn main() -> Exit {
         Command::Pin(args) => cmd::keep::pin(&args, true),
         Command::Unpin(args) => cmd::keep::pin(&args, false),
         Command::Audit(args) => cmd::audit::run(&args),
+        Command::Token(args) => cmd::token::run(&args),
         Command::Reindex(args) => cmd::reindex::run(&args),
         Command::Gc(args) => cmd::gc::run(&args),
         Command::Fsck(args) => cmd::fsck::run(&args),

@@ -121,7 +121,8 @@ impl Lab {
         let turn = held(&self.starts);
         if let Some(key) = by.request {
             self.take_marks()?;
-            let made = held(&self.marks).requests.get(key).cloned();
+            let asked = (by.who.to_owned(), key.to_owned());
+            let made = held(&self.marks).requests.get(&asked).cloned();
             if let Some(id) = made {
                 let run = self.run(&id)?;
                 return match &run.run.manifest.group {

@@ -7,7 +7,7 @@ use cartridge_store::index::IndexedRun;
 use cartridge_store::{Command, Manifest, RunDir, RunFilter, RunId, RunKind, RunState, StoreError};
 
 use super::{DeletedRun, LOST_AFTER, Lab, MOST_WAITING, RunView, held};
-use crate::audit::{self, AuditLine, Deed};
+use crate::audit::Deed;
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
@@ -41,7 +41,8 @@ impl Lab {
         let turn = held(&self.starts);
         if let Some(key) = by.request {
             self.take_marks()?;
-            let made = held(&self.marks).requests.get(key).cloned();
+            let made =
+                held(&self.marks).requests.get(&(by.who.to_owned(), key.to_owned())).cloned();
             if let Some(id) = made {
                 return self.run(&id);
             }
@@ -270,11 +271,6 @@ impl Lab {
             .collect();
         runs.sort_by(|a, b| b.deleted_at.total_cmp(&a.deleted_at));
         runs
-    }
-
-    /// The newest lines of the audit, oldest first.
-    pub fn audit(&self, limit: usize) -> Result<Vec<AuditLine>> {
-        audit::newest(&self.data, limit)
     }
 
     /// Asks a run to change a setting; returns the setting's full path and what it is until then.

@@ -876,7 +876,6 @@ fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
     post,
     path = "/api/runs",
     tag = "runs",
-    params(("idempotency-key" = Option<String>, Header, description = "A request with a key that was used before gives the run that it made")),
     request_body = NewRun,
     responses(
         (status = 200, description = "What would be made, with `dry_run`", body = RunPreview),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod api_docs;
 mod artifacts;
 mod cli;
 mod engine;
@@ -13,4 +14,5 @@ mod lab;
 mod layering;
 mod lifecycle;
 mod reproduce;
+mod security;
 mod support;

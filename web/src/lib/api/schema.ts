@@ -8,8 +8,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell what was done with runs, and by whom. */
+        /** Tell what was done, and by whom. */
         get: operations["show_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the audit as a file. */
+        get: operations["export_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -52,95 +69,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/experiments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List experiments, newest first. */
-        get: operations["list_experiments"];
-        put?: never;
-        /**
-         * Make an experiment. It never changes: whoever wants another clones it. The same configuration
-         *     may be kept under several names; the hash shows it.
-         */
-        post: operations["create_experiment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/experiments/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show an experiment with its configuration and its runs. */
-        get: operations["show_experiment"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/experiments/{id}/archive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Put an experiment away: it is listed only when asked for. Its runs stay as they are. */
-        post: operations["archive_experiment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/experiments/{id}/clone": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Make an experiment that differs from another. */
-        post: operations["clone_experiment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/experiments/{id}/unarchive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Bring an experiment back from the archive. */
-        post: operations["unarchive_experiment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/games": {
         parameters: {
             query?: never;
@@ -150,23 +78,6 @@ export interface paths {
         };
         /** List the games and who can be played. */
         get: operations["list_games"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/groups/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show the runs that were made together, and what they come to. */
-        get: operations["show_group"];
         put?: never;
         post?: never;
         delete?: never;
@@ -218,8 +129,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log this browser out. */
+        /** Log this browser out: its cookie is worth nothing any more, wherever it has been copied to. */
         post: operations["log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell who asks, and what they may do. */
+        get: operations["show_me"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -411,10 +339,7 @@ export interface paths {
         /** List runs, newest first. */
         get: operations["list_runs"];
         put?: never;
-        /**
-         * Make a run, or one for each of several seeds, and start it as soon as there is room. With
-         *     `dry_run`, say what would be made.
-         */
+        /** Make a run and start it. */
         post: operations["start_run"];
         delete?: never;
         options?: never;
@@ -820,10 +745,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Change a setting of a run while it trains, after a checkpoint. The answer says what it was and
-         *     what it may be; the event log tells when it took effect.
-         */
+        /** Change a setting of a run while it trains, after a checkpoint. */
         post: operations["tune_run"];
         delete?: never;
         options?: never;
@@ -865,47 +787,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/schemas": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the schemas of configurations: for any algorithm, one algorithm, one environment, or both,
-         *     and the presets.
-         */
-        get: operations["list_schemas"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/schemas/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a schema: JSON Schema 2020-12, with what forms need beside it. `x-unit`, `x-step` and
-         *     `x-scale` are for sliders, `x-aliases` are other names that are understood, and `x-tunable` is
-         *     false or the bounds while a run trains. `presets` gives the presets and what they change.
-         */
-        get: operations["show_schema"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/storage": {
         parameters: {
             query?: never;
@@ -939,6 +820,61 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a ticket for one WebSocket or `EventSource`, with what the caller may do. Good once, for
+         *     this address, within 30 seconds.
+         */
+        post: operations["make_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tokens. */
+        get: operations["list_tokens"];
+        put?: never;
+        /** Make a token. Its secret is in the answer, and nowhere else. */
+        post: operations["make_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take a token back. Browsers that it logged in are out; live streams that are open stay open. */
+        delete: operations["revoke_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1015,6 +951,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say whether the lab can work: its index answers, its disk takes writes, and runs are being taken
+         *     in. Needs no token.
+         */
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1031,40 +987,6 @@ export interface components {
          * @enum {string}
          */
         Activity: "training" | "evaluating" | "idle";
-        /** @description What the figures of several runs come to. */
-        Aggregate: {
-            /**
-             * Format: double
-             * @description The mean without the lowest and the highest quarter.
-             */
-            iqm: number;
-            /** @description The 95% interval of the IQM, by bootstrap; none for a single figure. */
-            iqm_ci95: number[] | null;
-            /**
-             * Format: double
-             * @description The greatest.
-             */
-            max: number;
-            /**
-             * Format: double
-             * @description Their mean.
-             */
-            mean: number;
-            /** @description The 95% interval of the mean, by bootstrap; none for a single figure. */
-            mean_ci95: number[] | null;
-            /**
-             * Format: double
-             * @description The least.
-             */
-            min: number;
-            /** @description How many runs have a figure. */
-            n: number;
-            /**
-             * Format: double
-             * @description Their standard deviation; 0 for a single one.
-             */
-            std: number;
-        };
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
         /** @description Something that a run has made. */
@@ -1126,6 +1048,11 @@ export interface components {
         };
         /** @description What was done, and by whom. */
         Audit: {
+            /**
+             * Format: int64
+             * @description What to give as `before` for the lines before these, if there may be some.
+             */
+            before: number | null;
             /** @description Oldest first. */
             lines: components["schemas"]["AuditEntry"][];
         };
@@ -1141,45 +1068,43 @@ export interface components {
             old: unknown;
             /** @description The key that the client gave the request. */
             request: string | null;
+            /** @description The number of the request, as in the lab's log. */
+            request_id: string | null;
+            /** @description The role of their token; whoever worked on the folder itself needs none. */
+            role: string | null;
             /**
              * Format: int64
              * @description Number of the line in the audit, from 1.
              */
             seq: number;
-            /** @description The run that it was done to. */
+            /** @description What it was done to: mostly a run. */
             target: string;
             /**
              * @description What was done.
              * @example tune
              */
             what: string;
-            /** @description Who did it. */
+            /** @description Who did it: the name of their token, or of the user at the command line. */
             who: string;
+        };
+        /** @description The audit as a file. */
+        AuditExport: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["AuditEntry"][];
         };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
          */
         Capability: "start" | "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
-        /** @description A setting that differs. */
-        Change: {
-            /** @description What it is. */
-            new: unknown;
-            /** @description What it was. */
-            old: unknown;
-            /** @description Its full path. */
-            path: string;
-        };
-        /** @description What a clone has otherwise than its original. */
-        CloneTemplate: {
-            /** @description Settings that are changed, as in `config` of a new experiment. */
-            changes?: Record<string, never>;
-            /** @description What it is for; without it that of the original. */
-            description?: string;
-            /** @description Its name for people; without it that of the original with "(copy)". */
-            name?: string;
-            /** @description Another preset. */
-            preset?: string | null;
+        /** @description One thing without which the lab cannot work. */
+        Check: {
+            /** @description `index`, `disk` or `ticker`. */
+            name: string;
+            /** @description Whether it is as it should be. */
+            ok: boolean;
+            /** @description What is wrong, and what to do. */
+            reason: string | null;
         };
         /** @description Keys that do the same. */
         Control: {
@@ -1199,12 +1124,10 @@ export interface components {
             /** @description What the keys do. */
             keys: components["schemas"]["Control"][];
         };
-        /** @description A run that was made, or the first of several. */
+        /** @description A run that was made. */
         CreatedRun: components["schemas"]["Run"] & {
             /** @description What the client should know: that the id it gave is out of date. */
             notice: string | null;
-            /** @description All that were made. */
-            run_ids: string[];
         };
         /** @description What a key does while it is held. */
         Effect: {
@@ -1516,57 +1439,6 @@ export interface components {
             /** @enum {string} */
             type: "Snapshot";
         };
-        /** @description A template of runs, which never changes. */
-        Experiment: {
-            /** @description The algorithm. */
-            algorithm: string;
-            /** @description Whether it was put away. */
-            archived: boolean;
-            /** @description The experiment that it was cloned from. */
-            cloned_from: string | null;
-            /** @description When it was made (RFC 3339). */
-            created_at: string;
-            /** @description Who made it. */
-            created_by: string;
-            /** @description What it is for. */
-            description: string;
-            /** @description Id of the environment. */
-            env_id: string;
-            /**
-             * @description Its name, made by the lab.
-             * @example e-7f3k2m
-             */
-            id: string;
-            /**
-             * Format: int64
-             * @description How many runs were made from it and are still there.
-             */
-            n_runs: number;
-            /** @description Its name for people. */
-            name: string;
-            /** @description The settings that runs of it may change. */
-            overrides_whitelist: string[];
-            /** @description The preset that it was laid over. */
-            preset: string | null;
-            /** @description SHA-256 of the configuration: two with the same hash train the same. */
-            sha256: string;
-        };
-        /** @description A template with its configuration and its runs. */
-        ExperimentDetail: components["schemas"]["Experiment"] & {
-            /** @description What that came to: every setting. */
-            config: Record<string, never>;
-            /** @description The configuration as it was given. */
-            given: Record<string, never>;
-            /** @description Its newest runs, at most 100. */
-            runs: components["schemas"]["Run"][];
-        };
-        /** @description A page of experiments. */
-        ExperimentPage: {
-            /** @description The experiments, newest first. */
-            experiments: components["schemas"]["Experiment"][];
-            /** @description Ask with this as `after` for the next page; none after the last. */
-            next: string | null;
-        };
         /** @description Why a run failed. */
         Failure: {
             /**
@@ -1789,21 +1661,6 @@ export interface components {
              */
             percent: number;
         };
-        /** @description Runs that were made together: several seeds of one configuration. */
-        Group: {
-            aggregate: components["schemas"]["Aggregate"] | null;
-            /** @description Id of the environment. */
-            env_id: string;
-            /** @description The experiment that they are of. */
-            experiment_id: string | null;
-            /**
-             * @description Their common name.
-             * @example g-7f3k2m
-             */
-            id: string;
-            /** @description The runs, in the order in which they were made. */
-            runs: components["schemas"]["Run"][];
-        };
         /**
          * @description How recent the signs of life of a run are.
          * @enum {string}
@@ -1938,43 +1795,6 @@ export interface components {
              */
             last: number;
         } | "zero";
-        /** @description How a run is carried out. */
-        Job: {
-            /** @description What its supervisor starts; `RUN` stands for the run's name. */
-            command: string[];
-            /**
-             * Format: double
-             * @description CPU cores that are set aside for it.
-             */
-            cpu: number;
-            /**
-             * Format: int32
-             * @description GPUs that are set aside for it.
-             */
-            gpu: number;
-            /**
-             * Format: double
-             * @description Seconds after which an attempt is ended.
-             */
-            max_seconds: number | null;
-            /**
-             * Format: int64
-             * @description Bytes of memory that are set aside for it.
-             */
-            memory_bytes: number;
-            /**
-             * Format: int32
-             * @description How often it is started again by itself.
-             */
-            restarts: number;
-            /**
-             * Format: double
-             * @description Seconds that it may take to save and end.
-             */
-            stop_grace_s: number;
-            /** @description Threads that learn. */
-            threads: number;
-        };
         /** @description How many of a kind are kept. */
         Kept: {
             /**
@@ -2096,6 +1916,13 @@ export interface components {
             /** @description The lab's token. */
             token: string;
         };
+        /** @description A token that was made. */
+        MadeToken: {
+            /** @description The token itself, for `Authorization: Bearer`. It is kept nowhere and shown this once. */
+            secret: string;
+            /** @description What it is. */
+            token: components["schemas"]["Token"];
+        };
         /** @description How two players compare, from the view of the first. */
         MatchResult: {
             /** @description The first player's name for people. */
@@ -2131,6 +1958,13 @@ export interface components {
              * @description Games won.
              */
             wins: number;
+        };
+        /** @description Who asks. */
+        Me: {
+            /** @description The name of the token. */
+            name: string;
+            /** @description What it may do. */
+            role: components["schemas"]["Role"];
         };
         /** @description All scalars of one moment. */
         MetricRow: {
@@ -2236,28 +2070,18 @@ export interface components {
              */
             memory: string | null;
         };
-        /**
-         * @description A run to be made: of an experiment, or in short of an environment. Several seeds make several
-         *     runs, which are a group.
-         */
+        /** @description A run to be made. */
         NewRun: {
             /**
-             * @description The algorithm; `ppo` unless it is said.
+             * @description The algorithm.
              * @default ppo
              */
-            algorithm: string | null;
-            /** @description Whether nothing is made, and the answer says what would be. */
-            dry_run?: boolean;
+            algorithm: string;
             /**
-             * @description Id of the environment, where there is no experiment.
+             * @description Id of the environment.
              * @example CartPole-v1
              */
-            env_id?: string | null;
-            /**
-             * @description The experiment that it is made from.
-             * @example e-7f3k2m
-             */
-            experiment_id?: string | null;
+            env_id: string;
             /**
              * Format: double
              * @description Step size of the optimiser.
@@ -2269,8 +2093,6 @@ export interface components {
              * @description Seconds after which an attempt is stopped, with a last checkpoint.
              */
             max_seconds?: number | null;
-            /** @description Settings that differ from the experiment's: only those in its `overrides_whitelist`. */
-            overrides?: Record<string, never>;
             resources?: components["schemas"]["NewResources"] | null;
             /**
              * Format: int32
@@ -2283,7 +2105,6 @@ export interface components {
              * @default 42
              */
             seed: number | null;
-            seeds?: components["schemas"]["NewSeeds"] | null;
             /**
              * Format: int64
              * @description Environment steps to train for.
@@ -2291,38 +2112,29 @@ export interface components {
              */
             total_timesteps: number | null;
         };
-        /** @description The seeds of several runs. */
-        NewSeeds: number[] | {
+        /** @description A door that somebody wants to go through. */
+        NewTicket: {
             /**
-             * Format: int64
-             * @description How many.
+             * @description The address without its query.
+             * @example /api/stream
              */
-            count: number;
-            /**
-             * Format: int64
-             * @description The first.
-             */
-            seed_base: number;
+            path: string;
         };
-        /** @description An experiment to be made. */
-        NewTemplate: {
+        /** @description A token to be made. */
+        NewToken: {
             /**
-             * @description The configuration, as the schema `experiment` has it. What is left out is as by default;
-             *     aliases and full paths as keys are understood.
+             * Format: double
+             * @description Seconds until it ends; without it, it does not.
+             * @example 2592000
              */
-            config: Record<string, never>;
-            /** @description What it is for. */
-            description?: string;
+            expires_in_s?: number | null;
             /**
-             * @description Its name for people.
-             * @example Lander, a higher learning rate
+             * @description Who gets it: 1 to 40 letters, digits, spaces or `. _ @ -`. The audit names them so.
+             * @example ci
              */
             name: string;
-            /**
-             * @description Settings that go well together, laid over the defaults.
-             * @example fast
-             */
-            preset?: string | null;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
         };
         /** @description Somebody to play against. */
         Opponent: {
@@ -2353,20 +2165,6 @@ export interface components {
              * @description Environment steps of the checkpoint.
              */
             step: number;
-        };
-        /** @description A run that would be made. */
-        PlannedRun: {
-            /** @description What differs from the experiment, or from the defaults where there is none. */
-            differences: components["schemas"]["Change"][];
-            /** @description How it would be started. */
-            job: components["schemas"]["Job"];
-            /** @description Its manifest, without name and time. */
-            manifest: Record<string, never>;
-            /**
-             * Format: int64
-             * @description Its seed.
-             */
-            seed: number;
         };
         /** @description A game as it stands. */
         Play: {
@@ -2586,6 +2384,13 @@ export interface components {
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
         };
+        /** @description Whether the lab can work. */
+        Readyz: {
+            /** @description What was looked at. */
+            checks: components["schemas"]["Check"][];
+            /** @description `ready` or `not_ready`. */
+            status: string;
+        };
         /** @description What is kept; none means no limit. */
         RetentionLimits: {
             /**
@@ -2624,6 +2429,11 @@ export interface components {
              */
             milestone_every_steps: number | null;
         };
+        /**
+         * @description What the holder of a token may do; each role may do all that those before it may.
+         * @enum {string}
+         */
+        Role: "viewer" | "operator" | "admin";
         /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */
@@ -2672,12 +2482,8 @@ export interface components {
              * @description Seconds to the end at this pace.
              */
             eta_seconds: number | null;
-            /** @description The experiment that it belongs to. */
-            experiment_id: string | null;
             failure: components["schemas"]["Failure"] | null;
             gpu: components["schemas"]["GpuSample"] | null;
-            /** @description The runs that it was made together with: several seeds of one configuration. */
-            group: string | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -2814,17 +2620,6 @@ export interface components {
             /** @description The runs, newest first. */
             runs: components["schemas"]["Run"][];
         };
-        /** @description What would be made. */
-        RunPreview: {
-            /** @description Other names of settings that were used, each with what it means. */
-            aliases: {
-                [key: string]: string;
-            };
-            /** @description What the client should know: that the id it gave is out of date. */
-            notice: string | null;
-            /** @description The runs. */
-            runs: components["schemas"]["PlannedRun"][];
-        };
         /**
          * @description Where a run is in its life.
          * @enum {string}
@@ -2840,23 +2635,6 @@ export interface components {
              *     Shapes may reach beyond it, so that a picture of another aspect ratio has no bare margin.
              */
             view: number[];
-        };
-        /** @description A schema that can be had. */
-        SchemaEntry: {
-            /** @description Its address. */
-            href: string;
-            /**
-             * @description By which it is asked for.
-             * @example ppo:LunarLander-v3
-             */
-            name: string;
-            /** @description What it describes, for people. */
-            title: string;
-        };
-        /** @description The schemas that can be had. */
-        SchemaList: {
-            /** @description All of them. */
-            schemas: components["schemas"]["SchemaEntry"][];
         };
         /** @description One metric over time. */
         Series: {
@@ -3002,6 +2780,16 @@ export interface components {
              */
             trash_bytes: number;
         };
+        /** @description A ticket. */
+        Ticket: {
+            /**
+             * Format: int64
+             * @description Seconds until it is worth nothing.
+             */
+            expires_in: number;
+            /** @description To be put into the address: `?ticket=...`. Good once. */
+            ticket: string;
+        };
         /** @description What has gone, or would. */
         Tidied: {
             /** @description Artifacts that go. */
@@ -3027,6 +2815,31 @@ export interface components {
         TidyUp: {
             /** @description Only say what would go. */
             dry_run?: boolean;
+        };
+        /** @description A token, without its secret. */
+        Token: {
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: string;
+            /** @description When it ends, if it does. */
+            expires_at: string | null;
+            /**
+             * @description Its id, which is also the beginning of the secret.
+             * @example t-1f2e3d4c
+             */
+            id: string;
+            /** @description Whether it has ended. */
+            is_expired: boolean;
+            /** @description Who has it. */
+            name: string;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description The tokens of the lab, apart from the administrator's own in `data/token`. */
+        TokenList: {
+            /** @description The oldest first; at most 1000. */
+            tokens: components["schemas"]["Token"][];
         };
         /** @description The runs in the trash. */
         Trash: {
@@ -3058,34 +2871,6 @@ export interface components {
              */
             value: number;
         };
-        /** @description A setting that a run was asked to change. */
-        Tuned: components["schemas"]["Run"] & {
-            /** @description What is changed after the present update. */
-            change: components["schemas"]["TunedSetting"];
-        };
-        /** @description What a setting was, is to be, and may be. */
-        TunedSetting: {
-            /**
-             * Format: double
-             * @description The greatest.
-             */
-            maximum: number | null;
-            /**
-             * Format: double
-             * @description The least that it may be while a run trains (or above it, for a learning rate); none where
-             *     only the trainer knows.
-             */
-            minimum: number | null;
-            /**
-             * Format: double
-             * @description What it is then.
-             */
-            new: number;
-            /** @description What it is until then; null where a trainer that is not ours never said. */
-            old: unknown;
-            /** @description The full path of the setting. */
-            path: string;
-        };
         /**
          * @description Who must move.
          * @enum {string}
@@ -3103,8 +2888,20 @@ export interface operations {
     show_audit: {
         parameters: {
             query?: {
-                /** @description How many of the newest lines, at most 10,000. */
-                tail?: number;
+                /** @description By whom. */
+                actor?: string;
+                /** @description What was done, such as `tune`. */
+                action?: string;
+                /** @description To which run, or whatever else has a name. */
+                run?: string;
+                /** @description Not before this time (RFC 3339, or Unix seconds). */
+                from?: string;
+                /** @description Not after this time. */
+                to?: string;
+                /** @description Lines before the one with this number. */
+                before?: number;
+                /** @description How many of the newest that fit, at most 10,000. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -3136,6 +2933,108 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                /** @description In which form. */
+                format?: "csv" | "json";
+                /** @description By whom. */
+                actor?: string;
+                /** @description What was done, such as `tune`. */
+                action?: string;
+                /** @description To which run, or whatever else has a name. */
+                run?: string;
+                /** @description Not before this time (RFC 3339, or Unix seconds). */
+                from?: string;
+                /** @description Not after this time. */
+                to?: string;
+                /** @description Lines before the one with this number. */
+                before?: number;
+                /** @description How many of the newest that fit, at most 100,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/json": components["schemas"]["AuditExport"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     list_environments: {
@@ -3161,6 +3060,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3196,133 +3111,12 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            404: {
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_experiments: {
-        parameters: {
-            query?: {
-                /** @description Only with this in their name, id, environment or hash; case does not matter. */
-                query?: string;
-                /** @description Whether those that were put away are wanted, and not the others. */
-                archived?: boolean;
-                /** @description How many, at most 500. */
-                limit?: number;
-                /** @description Where the page begins: `next` of the page before. */
-                after?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExperimentPage"];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    create_experiment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewTemplate"];
-            };
-        };
-        responses: {
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Experiment"];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    show_experiment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the experiment */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExperimentDetail"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -3333,138 +3127,12 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    archive_experiment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the experiment */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Experiment"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    clone_experiment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the experiment */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CloneTemplate"];
-            };
-        };
-        responses: {
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Experiment"];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    unarchive_experiment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the experiment */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Experiment"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3494,42 +3162,20 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    show_group: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the group */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            401: {
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3557,6 +3203,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3594,7 +3256,10 @@ export interface operations {
     log_out: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3607,12 +3272,103 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3653,12 +3409,31 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     new_play: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3692,12 +3467,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3738,12 +3545,31 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     new_session: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3777,12 +3603,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3815,12 +3673,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3863,12 +3737,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3924,6 +3814,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3962,12 +3860,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3978,7 +3892,10 @@ export interface operations {
                 /** @description Moves so far, as you know them: with it, a request for a position that is gone is refused. */
                 ply?: number;
             };
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Name of the game */
                 id: string;
@@ -4011,6 +3928,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4027,12 +3952,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     make_move: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Name of the game */
                 id: string;
@@ -4069,6 +4021,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4085,12 +4045,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4101,7 +4077,10 @@ export interface operations {
                 /** @description Moves so far, as you know them: with it, a request for a position that is gone is refused. */
                 ply?: number;
             };
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Name of the game */
                 id: string;
@@ -4134,6 +4113,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4150,12 +4137,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     tidy_up: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4189,12 +4203,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4222,10 +4268,6 @@ export interface operations {
                 env?: string;
                 /** @description Only with this in their name, id or environment; case does not matter. */
                 q?: string;
-                /** @description Only of this experiment. */
-                experiment?: string;
-                /** @description Only of those that were made together. */
-                group?: string;
             };
             header?: never;
             path?: never;
@@ -4257,14 +4299,30 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     start_run: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A request with a key that was used before gives the run that it made */
-                "idempotency-key"?: string | null;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
             };
             path?: never;
             cookie?: never;
@@ -4275,15 +4333,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What would be made, with `dry_run` */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RunPreview"];
-                };
-            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4308,12 +4357,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4346,6 +4427,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4354,12 +4443,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     delete_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4374,12 +4474,28 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4398,12 +4514,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     archive_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4420,12 +4563,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4442,6 +4601,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4474,12 +4657,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4531,6 +4730,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4546,12 +4753,23 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     checkpoint_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4568,12 +4786,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4590,6 +4824,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4622,12 +4880,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4679,12 +4953,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4737,6 +5027,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4752,6 +5050,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4798,6 +5104,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4806,14 +5120,22 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     fork_run: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A request with a key that was used before gives the run that it made */
-                "idempotency-key"?: string | null;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
             };
             path: {
                 /** @description Name of the run */
@@ -4851,6 +5173,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4867,12 +5197,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4936,6 +5282,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     show_log: {
@@ -4977,12 +5331,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5038,6 +5408,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5046,12 +5424,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     pause_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5068,12 +5457,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5092,6 +5497,30 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     pin_run: {
@@ -5100,7 +5529,10 @@ export interface operations {
                 /** @description A checkpoint, by folder or steps; without it the run itself. */
                 checkpoint?: string;
             };
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5117,6 +5549,14 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5125,12 +5565,52 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5174,12 +5654,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5187,7 +5683,10 @@ export interface operations {
     restore_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5204,12 +5703,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5226,6 +5741,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5233,7 +5772,10 @@ export interface operations {
     resume_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5250,12 +5792,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5272,6 +5830,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5279,7 +5861,10 @@ export interface operations {
     start_queued_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5296,12 +5881,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5318,6 +5919,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5325,7 +5950,10 @@ export interface operations {
     stop_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5342,12 +5970,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5364,6 +6008,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5407,6 +6075,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5415,12 +6091,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     terminate_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5437,12 +6124,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5461,12 +6164,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     tune_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5484,7 +6214,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tuned"];
+                    "application/json": components["schemas"]["Run"];
                 };
             };
             400: {
@@ -5503,6 +6233,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5517,6 +6255,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: {
@@ -5527,12 +6273,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     unarchive_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5549,12 +6306,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5573,6 +6346,30 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     unpin_run: {
@@ -5581,7 +6378,10 @@ export interface operations {
                 /** @description A checkpoint, by folder or steps; without it the run itself. */
                 checkpoint?: string;
             };
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5598,12 +6398,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5614,72 +6430,36 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    list_schemas: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SchemaList"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            401: {
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    show_schema: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the schema
-                 * @example ppo:LunarLander-v3
-                 */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            401: {
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5709,12 +6489,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5757,12 +6553,322 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_ticket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTicket"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_token: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeToken"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Id of the token */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5790,6 +6896,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5847,6 +6969,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     healthz: {
@@ -5886,6 +7016,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readyz"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readyz"];
+                };
             };
         };
     };
