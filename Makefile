@@ -46,9 +46,9 @@ browser-test:
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
-## py-test: our environments and policies beside real Gymnasium and onnxruntime, and the API under schemathesis, against the binary that is there; the protocol
+## py-test: our environments and policies beside real Gymnasium and onnxruntime, and the API under schemathesis, against the binary that is there; the protocol and the schemas
 py-test: .venv/.installed
-	.venv/bin/pytest -q -p no:cacheprovider tests/api tests/gymnasium tests/onnx tests/protocol
+	.venv/bin/pytest -q -p no:cacheprovider tests/api tests/gymnasium tests/onnx tests/protocol tests/schema
 
 .venv/.installed: tests/api/requirements.txt tests/gymnasium/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt
 	python3 -m venv .venv || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && python3 -m venv .venv)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
-use cartridge_store::{ControlLine, DataDir, RunId, StoreError};
+use cartridge_store::{ControlLine, DataDir, ExperimentId, RunId, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -474,6 +474,8 @@ pub struct Marks {
     end: u64,
     /// Runs that were put away.
     pub archived: BTreeSet<RunId>,
+    /// Experiments that were put away.
+    pub archived_experiments: BTreeSet<ExperimentId>,
     /// Runs that are to be kept.
     pub pinned: BTreeSet<RunId>,
     /// Checkpoints that are to be kept, by run.
@@ -501,6 +503,14 @@ impl Marks {
     }
 
     fn apply(&mut self, line: &AuditLine) {
+        if let Ok(experiment) = line.target.parse::<ExperimentId>() {
+            match line.what {
+                Deed::Archive => _ = self.archived_experiments.insert(experiment),
+                Deed::Unarchive => _ = self.archived_experiments.remove(&experiment),
+                _ => {}
+            }
+            return;
+        }
         let Some(target) = &line.run() else { return };
         match line.what {
             Deed::Archive => _ = self.archived.insert(target.clone()),

@@ -13,6 +13,9 @@ pub enum RunError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Several things are wrong with the configuration.
+    #[error("{}", in_lines(.0))]
+    Configs(Vec<ConfigError>),
     /// A checkpoint is whole, but what it goes on from is not all there.
     #[error(
         "cannot go on from {}: {detail}; `cartridge fsck` names what is damaged, and an older or newer checkpoint may do",
@@ -276,6 +279,21 @@ pub enum RunError {
 
 /// The crate's result.
 pub type Result<T, E = RunError> = std::result::Result<T, E>;
+
+impl RunError {
+    /// One or more things that are wrong with a configuration.
+    pub fn of_config(mut errors: Vec<ConfigError>) -> Self {
+        match errors.len() {
+            1 => Self::Config(errors.remove(0)),
+            _ => Self::Configs(errors),
+        }
+    }
+}
+
+fn in_lines(errors: &[ConfigError]) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
 
 fn state_word(state: RunState) -> &'static str {
     match state {

@@ -4,10 +4,12 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod experiments;
 mod readiness;
 mod steering;
 mod views;
 
+pub use self::experiments::{ExperimentView, GroupView};
 pub use self::views::DiskProblem;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -113,6 +115,8 @@ struct Watch {
     last_discovery: Option<Instant>,
     /// When the folder of runs was last changed, at the two latest looks at its content.
     listed: [Option<SystemTime>; 2],
+    /// The same of the folder of experiments.
+    listed_experiments: [Option<SystemTime>; 2],
     /// Whether it holds something that is no run yet.
     has_unfinished: bool,
     /// The runs for which the last tick had no time.
@@ -410,6 +414,11 @@ impl Lab {
                 _ => {}
             }
         }
+        if is_discovery && self.is_experiment_listing_due() {
+            for (id, error) in index.take_in_experiments(&self.data)? {
+                tracing::warn!(experiment = %id, %error, "cannot take in an experiment");
+            }
+        }
         let mut due = self.due(&mut index, is_discovery)?;
         while let Some(id) = due.pop_front() {
             match self.ingest(&mut index, &id) {
@@ -508,6 +517,16 @@ impl Lab {
         let is_same = changed.is_some() && watch.listed == [changed; 2];
         watch.listed = [watch.listed[1], changed];
         std::mem::take(&mut watch.has_unfinished) || !is_same
+    }
+
+    /// Whether the folder of experiments may hold others than at the last look, as above.
+    fn is_experiment_listing_due(&self) -> bool {
+        let folder = cartridge_store::experiments::folder(&self.data);
+        let changed = std::fs::metadata(folder).and_then(|metadata| metadata.modified()).ok();
+        let mut watch = held(&self.watch);
+        let is_same = watch.listed_experiments == [changed; 2];
+        watch.listed_experiments = [watch.listed_experiments[1], changed];
+        !is_same
     }
 
     /// Forgets old rows of the feed, and empties the write-ahead log, which would grow without
@@ -702,6 +721,9 @@ pub fn reindex(data: &DataDir) -> Result<Reindexed> {
     Index::remove(data)?;
     let mut index = Index::open(data)?;
     let mut done = Reindexed::default();
+    for (id, error) in index.take_in_experiments(data)? {
+        tracing::warn!(experiment = %id, %error, "cannot take in an experiment");
+    }
     for id in data.run_ids()? {
         let taken = loop {
             match index.ingest(data, &id) {

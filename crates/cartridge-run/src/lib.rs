@@ -4,6 +4,8 @@
 //!
 //! * [`config`]: what a run is told, from defaults, files and `--set`, checked and explained.
 //! * [`tunable`]: what may be changed while a run trains.
+//! * [`experiment`]: templates of runs, and the runs that are made from them; [`aggregate`]: what
+//!   several runs come to.
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`queue`]: which of the waiting runs can be started now.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
@@ -35,6 +37,7 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod aggregate;
 pub mod archive;
 pub mod audit;
 pub mod carried;
@@ -47,6 +50,7 @@ pub mod discovery;
 pub mod episode;
 pub mod error;
 pub mod evaluation;
+pub mod experiment;
 pub mod foreign;
 pub mod fsck;
 mod gpu;

@@ -143,14 +143,7 @@ pub fn ask(
         Command::Terminate => (Deed::Terminate, was, json!("terminated")),
         Command::Checkpoint => (Deed::Checkpoint, Value::Null, Value::Null),
         Command::Tune { path, value } => {
-            // A foreign trainer has names of its own.
-            let named = Tunable::named(path).map(|tunable| tunable.path().to_owned());
-            let path = named.unwrap_or_else(|_| path.clone());
-            let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
-            let old = status.tuned.get(&path).map(|value| json!(value));
-            let args = status.trainer.as_ref().map(|trainer| &trainer.args);
-            let said = args.and_then(|args| tunable::said_in(args, &path)).map(Value::from);
-            let old = old.or_else(|| made.cloned()).or(said).unwrap_or_default();
+            let (path, old) = setting_of(manifest, status, path);
             (Deed::Tune, json!({ &path: old }), json!({ &path: value }))
         }
         // Who watches changes nothing about the run.
@@ -164,6 +157,20 @@ pub fn ask(
         }
         issued => issued.and_then(|()| record(data, by, deed, id, old, new)),
     }
+}
+
+/// The full path of a setting that may be tuned, and what it is now; null where a foreign trainer
+/// never said.
+pub fn setting_of(manifest: &Manifest, status: &RunStatus, path: &str) -> (String, Value) {
+    // A foreign trainer has names of its own.
+    let named = Tunable::named(path).map(|tunable| tunable.path().to_owned());
+    let path = named.unwrap_or_else(|_| path.to_owned());
+    let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
+    let old = status.tuned.get(&path).map(|value| json!(value));
+    let args = status.trainer.as_ref().map(|trainer| &trainer.args);
+    let said = args.and_then(|args| tunable::said_in(args, &path)).map(Value::from);
+    let old = old.or_else(|| made.cloned()).or(said).unwrap_or_default();
+    (path, old)
 }
 
 /// Ends the supervisor of a run, and with it its trainer; says whether there was one.
@@ -446,8 +453,8 @@ pub fn fork(
     }
     let origin = Parent { run: parent.id.clone(), checkpoint: name, step };
     // It is not started again by itself unless somebody says so; its other terms are the parent's.
-    let terms =
-        Terms { restart: None, limits: parent.limits, experiment_id: parent.experiment_id.clone() };
+    let experiment_id = parent.experiment_id.clone();
+    let terms = Terms { restart: None, limits: parent.limits, experiment_id, group: None };
     let (_, manifest) = launcher.create_fork(data, &config, origin.clone(), whole, terms)?;
     let new: serde_json::Map<String, Value> = overrides.iter().cloned().collect();
     record(data, by, Deed::Fork, &manifest.id, json!(origin), Value::Object(new))?;

@@ -261,16 +261,24 @@ fn tell_what_is_left(dir: &RunDir, attempt: u32, told: &[String]) {
     _ = events.sync();
 }
 
+/// What our own trainer is told.
+pub(crate) fn worker_arguments(data: &DataDir, run: &str, attempt: u32) -> [OsString; 7] {
+    let attempt = attempt.to_string();
+    [
+        "worker".into(),
+        "--data".into(),
+        data.path().into(),
+        "--run".into(),
+        run.into(),
+        "--attempt".into(),
+        attempt.into(),
+    ]
+}
+
 fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> Command {
     let mut command = Command::new(program);
     command
-        .arg("worker")
-        .arg("--data")
-        .arg(data.path())
-        .arg("--run")
-        .arg(id.as_str())
-        .arg("--attempt")
-        .arg(attempt.to_string())
+        .args(worker_arguments(data, id.as_str(), attempt))
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
         .env("CARTRIDGE_RUN_DIR", data.run(id).path())

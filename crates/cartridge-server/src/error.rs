@@ -28,6 +28,9 @@ pub enum ApiError {
         /// What is wrong with it.
         detail: String,
     },
+    /// Fields of a configuration are wrong: JSON pointers, and what is wrong with each.
+    #[error("{}", in_sentences(.0))]
+    Fields(Vec<(String, String)>),
     /// The body is larger than any request of ours.
     #[error("the body is larger than {} bytes", crate::MAX_BODY_BYTES)]
     TooLarge,
@@ -151,6 +154,11 @@ pub struct FieldProblem {
     pub detail: String,
 }
 
+fn in_sentences(problems: &[(String, String)]) -> String {
+    let details: Vec<&str> = problems.iter().map(|(_, detail)| detail.as_str()).collect();
+    details.join("; ")
+}
+
 fn disk_words(problem: &DiskProblem) -> String {
     let DiskProblem { trouble, path, free_bytes } = problem;
     let (what, hint) = match trouble {
@@ -176,7 +184,10 @@ impl ApiError {
                 RunError::Config(ConfigError::Registry(_)) | RunError::Registry(_) => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
                 }
-                RunError::Config(_) | RunError::GameOption { .. } => {
+                RunError::Config(ConfigError::UnknownSchema { .. }) => {
+                    (StatusCode::NOT_FOUND, "no_such_schema")
+                }
+                RunError::Config(_) | RunError::Configs(_) | RunError::GameOption { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config")
                 }
                 RunError::UnknownOpponent { .. } => {
@@ -213,6 +224,12 @@ impl ApiError {
                     (StatusCode::UNPROCESSABLE_ENTITY, "bad_policy")
                 }
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(StoreError::NoSuchExperiment(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_experiment")
+                }
+                RunError::Store(StoreError::NoSuchGroup(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_group")
+                }
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_artifact")
                 }
@@ -225,6 +242,7 @@ impl ApiError {
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+            Self::Fields(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
@@ -272,8 +290,24 @@ impl ApiError {
 
     /// The fields that are wrong, as pointers into the request.
     fn fields(&self) -> Vec<FieldProblem> {
+        if let Self::Fields(problems) = self {
+            let problem = |(pointer, detail): &(String, String)| FieldProblem {
+                pointer: pointer.clone(),
+                detail: detail.clone(),
+            };
+            return problems.iter().map(problem).collect();
+        }
+        if let Self::Run(RunError::Configs(errors)) = self {
+            let problem = |error: &ConfigError| FieldProblem {
+                pointer: error.pointer(),
+                detail: error.to_string(),
+            };
+            return errors.iter().map(problem).collect();
+        }
         let pointer = match self {
             Self::Field { pointer, .. } => pointer.clone(),
+            // The name of a schema is in the address.
+            Self::Run(RunError::Config(ConfigError::UnknownSchema { .. })) => return Vec::new(),
             Self::Run(RunError::Config(error)) => error.pointer(),
             Self::Run(RunError::Registry(_)) => "/game".to_owned(),
             Self::Run(RunError::NotRealTime(_)) => "/env_id".to_owned(),

@@ -132,6 +132,8 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::health::router())
         .merge(api::lab::router())
         .merge(api::environments::router())
+        .merge(api::schemas::router())
+        .merge(api::experiments::router())
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())

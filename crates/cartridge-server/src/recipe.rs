@@ -131,13 +131,34 @@ impl Asked<'_> {
 
     /// `--set path=value` for each of these settings.
     fn settings(&self, field: &str) -> Vec<String> {
-        let settings = self.body[field].as_object().into_iter().flatten();
-        settings.flat_map(|(path, value)| set(path, value)).collect()
+        let mut words = Vec::new();
+        for (path, value) in self.body[field].as_object().into_iter().flatten() {
+            match value.as_object() {
+                // A section with its settings.
+                Some(section) => words.extend(
+                    section.iter().flat_map(|(name, value)| set(&format!("{path}.{name}"), value)),
+                ),
+                None => words.extend(set(path, value)),
+            }
+        }
+        words
     }
 }
 
 fn set(path: &str, value: &Value) -> [String; 2] {
     ["--set".to_owned(), format!("{path}={}", plain(value))]
+}
+
+/// `--seeds` for a list, or for so many from the first.
+fn seeds(value: &Value) -> Vec<String> {
+    let text = match (value.as_array(), value["seed_base"].as_u64(), value["count"].as_u64()) {
+        (Some(list), ..) => list.iter().map(plain).collect::<Vec<_>>().join(","),
+        (None, Some(first), Some(n)) if n > 0 => {
+            format!("{first}..{}", first.saturating_add(n - 1))
+        }
+        _ => return Vec::new(),
+    };
+    vec!["--seeds".to_owned(), text]
 }
 
 /// A value as it is typed.
@@ -153,6 +174,16 @@ fn words(words: &[&str], more: Vec<String>) -> Option<Vec<String>> {
 fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String>> {
     let body = asked.body;
     match (method.as_str(), route) {
+        ("POST", "/api/runs") if body["experiment_id"].is_string() => {
+            let mut more = asked.flags(&[
+                ("restarts", "--restarts"),
+                ("max_seconds", "--max-seconds"),
+                ("dry_run", "--dry-run"),
+            ]);
+            more.extend(seeds(&body["seeds"]));
+            more.extend(asked.settings("overrides"));
+            words(&["experiments", "run", body["experiment_id"].as_str()?], more)
+        }
         ("POST", "/api/runs") => {
             let env_id = body["env_id"].as_str()?;
             let mut more = asked.flags(&[
@@ -163,6 +194,8 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
                 ("restarts", "--restarts"),
                 ("max_seconds", "--max-seconds"),
             ]);
+            more.extend(asked.flags(&[("dry_run", "--dry-run")]));
+            more.extend(seeds(&body["seeds"]));
             if !body["learning_rate"].is_null() {
                 more.extend(set("trainer.learning_rate", &body["learning_rate"]));
             }
@@ -173,6 +206,34 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
             }
             more.push("--detach".to_owned());
             words(&["train", env_id], more)
+        }
+        ("POST", "/api/experiments") => {
+            let config = body["config"].as_object()?;
+            let mut more = asked.flags(&[
+                ("name", "--name"),
+                ("description", "--description"),
+                ("preset", "--preset"),
+            ]);
+            if let Some(algo) = config.get("algo") {
+                more.extend(["--algo".to_owned(), plain(algo)]);
+            }
+            let is_named = |word: &String| word.starts_with("env_id=") || word.starts_with("algo=");
+            let settings = asked.settings("config");
+            let settings = settings.chunks(2).filter(|pair| !pair.iter().any(is_named));
+            more.extend(settings.flatten().cloned());
+            words(&["experiments", "new", config.get("env_id")?.as_str()?], more)
+        }
+        ("POST", "/api/experiments/{id}/clone") => {
+            let mut more = asked.flags(&[
+                ("name", "--name"),
+                ("description", "--description"),
+                ("preset", "--preset"),
+            ]);
+            more.extend(asked.settings("changes"));
+            words(&["experiments", "clone", &asked.part(2)], more)
+        }
+        ("POST", "/api/experiments/{id}/archive" | "/api/experiments/{id}/unarchive") => {
+            words(&["experiments", &asked.part(3), &asked.part(2)], Vec::new())
         }
         ("DELETE", "/api/runs/{id}") => words(&["delete", &asked.part(2)], Vec::new()),
         ("POST", "/api/runs/{id}/tune") => {
@@ -261,6 +322,27 @@ mod tests {
             "-H 'Content-Type: application/json' -d \
              '{\"env_id\":\"CartPole-v1\",\"learning_rate\":0.001,\"seed\":3}' \
              http://localhost:1/api/runs",
+        );
+        check(
+            "POST",
+            "/api/runs",
+            "/api/runs",
+            &json!({ "experiment_id": "e-7f3k2m", "seeds": { "seed_base": 1, "count": 5 },
+                "overrides": { "trainer": { "lr": 0.001 } } }),
+            Some("cartridge experiments run e-7f3k2m --seeds 1..5 --set trainer.lr=0.001"),
+            "-H 'Content-Type: application/json' -d \
+             '{\"experiment_id\":\"e-7f3k2m\",\"seeds\":{\"seed_base\":1,\"count\":5},\
+             \"overrides\":{\"trainer\":{\"lr\":0.001}}}' http://localhost:1/api/runs",
+        );
+        check(
+            "POST",
+            "/api/experiments",
+            "/api/experiments",
+            &json!({ "name": "Red", "config": { "env_id": "CartPole-v1", "trainer.lr": 0.001 } }),
+            Some("cartridge experiments new CartPole-v1 --name Red --set trainer.lr=0.001"),
+            "-H 'Content-Type: application/json' -d \
+             '{\"name\":\"Red\",\"config\":{\"env_id\":\"CartPole-v1\",\"trainer.lr\":0.001}}' \
+             http://localhost:1/api/experiments",
         );
         check(
             "POST",

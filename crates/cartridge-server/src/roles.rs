@@ -51,6 +51,10 @@ impl Rule {
 /// Every route that changes something, and those that not every viewer may see.
 pub const RULES: &[Rule] = &[
     operator("POST", "/api/runs"),
+    operator("POST", "/api/experiments"),
+    operator("POST", "/api/experiments/{id}/archive"),
+    operator("POST", "/api/experiments/{id}/clone"),
+    operator("POST", "/api/experiments/{id}/unarchive"),
     operator("DELETE", "/api/runs/{id}"),
     operator("POST", "/api/runs/{id}/archive"),
     operator("POST", "/api/runs/{id}/checkpoint"),

@@ -25,6 +25,7 @@ pub mod beneath;
 pub mod data_dir;
 pub mod episodes;
 pub mod error;
+pub mod experiments;
 pub mod follow;
 pub mod index;
 pub mod jsonl;
@@ -38,6 +39,7 @@ pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
 pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{DiskTrouble, Result, StoreError};
+pub use crate::experiments::{Experiment, ExperimentId, GroupId};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{

@@ -273,6 +273,20 @@ impl Lab {
         runs
     }
 
+    /// Asks a run to change a setting; returns the setting's full path and what it is until then.
+    pub fn tune(
+        &self,
+        id: &RunId,
+        path: &str,
+        value: f64,
+        by: By<'_>,
+    ) -> Result<(RunView, String, serde_json::Value)> {
+        let IndexedRun { manifest, status } = self.run(id)?.run;
+        let (full, old) = steer::setting_of(&manifest, &status, path);
+        let view = self.ask(id, Command::Tune { path: path.to_owned(), value }, by)?;
+        Ok((view, full, old))
+    }
+
     /// Asks something of a run; see [`steer::ask`].
     pub fn ask(&self, id: &RunId, command: Command, by: By<'_>) -> Result<RunView> {
         let IndexedRun { manifest, status } = self.run(id)?.run;

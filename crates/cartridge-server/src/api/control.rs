@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use cartridge_run::lab::DeletedRun;
 use cartridge_run::store::{Command, RunId};
+use cartridge_run::tunable::Tunable;
 use cartridge_run::{Lab, RunError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -276,7 +277,37 @@ pub struct Tune {
     pub value: f64,
 }
 
-/// Change a setting of a run while it trains, after a checkpoint.
+/// A setting that a run was asked to change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Tuned {
+    /// The run.
+    #[serde(flatten)]
+    pub run: Run,
+    /// What is changed after the present update.
+    pub change: TunedSetting,
+}
+
+/// What a setting was, is to be, and may be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TunedSetting {
+    /// The full path of the setting.
+    pub path: String,
+    /// What it is until then; null where a trainer that is not ours never said.
+    #[schema(required)]
+    pub old: Value,
+    /// What it is then.
+    pub new: f64,
+    /// The least that it may be while a run trains (or above it, for a learning rate); none where
+    /// only the trainer knows.
+    #[schema(required)]
+    pub minimum: Option<f64>,
+    /// The greatest.
+    #[schema(required)]
+    pub maximum: Option<f64>,
+}
+
+/// Change a setting of a run while it trains, after a checkpoint. The answer says what it was and
+/// what it may be; the event log tells when it took effect.
 #[utoipa::path(
     post,
     path = "/api/runs/{id}/tune",
@@ -284,7 +315,7 @@ pub struct Tune {
     params(("id" = String, Path, description = "Name of the run")),
     request_body = Tune,
     responses(
-        (status = 202, body = Run),
+        (status = 202, body = Tuned),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 404, body = Problem),
@@ -297,16 +328,25 @@ async fn tune_run(
     Path(id): Path<String>,
     key: RequestKey,
     Body(Tune { path, value }): Body<Tune>,
-) -> Asked {
-    let asked =
-        ask(state, &id, move |lab, id| lab.ask(&id, Command::Tune { path, value }, key.by()));
-    asked.await.map_err(|error| match error {
+) -> Result<(StatusCode, Json<Tuned>), ApiError> {
+    let id = parse_id(&id)?;
+    let asked = state.ask(move |lab| lab.tune(&id, &path, value, key.by())).await;
+    let (view, path, old) = asked.map_err(|error| match error {
         ApiError::Run(RunError::Config(config)) => {
             let field = if config.is_about_value() { "/value" } else { "/path" };
             ApiError::Field { pointer: field.to_owned(), detail: config.to_string() }
         }
         other => other,
-    })
+    })?;
+    let bounds = Tunable::named(&path).ok().map(Tunable::bounds);
+    let change = TunedSetting {
+        path,
+        old,
+        new: value,
+        minimum: bounds.map(|bounds| bounds.low),
+        maximum: bounds.map(|bounds| bounds.high),
+    };
+    Ok((StatusCode::ACCEPTED, Json(Tuned { run: view.into(), change })))
 }
 
 /// A fork to be made.

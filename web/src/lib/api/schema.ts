@@ -69,6 +69,95 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List experiments, newest first. */
+        get: operations["list_experiments"];
+        put?: never;
+        /**
+         * Make an experiment. It never changes: whoever wants another clones it. The same configuration
+         *     may be kept under several names; the hash shows it.
+         */
+        post: operations["create_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an experiment with its configuration and its runs. */
+        get: operations["show_experiment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put an experiment away: it is listed only when asked for. Its runs stay as they are. */
+        post: operations["archive_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make an experiment that differs from another. */
+        post: operations["clone_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring an experiment back from the archive. */
+        post: operations["unarchive_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/games": {
         parameters: {
             query?: never;
@@ -78,6 +167,23 @@ export interface paths {
         };
         /** List the games and who can be played. */
         get: operations["list_games"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the runs that were made together, and what they come to. */
+        get: operations["show_group"];
         put?: never;
         post?: never;
         delete?: never;
@@ -339,7 +445,10 @@ export interface paths {
         /** List runs, newest first. */
         get: operations["list_runs"];
         put?: never;
-        /** Make a run and start it. */
+        /**
+         * Make a run, or one for each of several seeds, and start it as soon as there is room. With
+         *     `dry_run`, say what would be made.
+         */
         post: operations["start_run"];
         delete?: never;
         options?: never;
@@ -745,7 +854,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change a setting of a run while it trains, after a checkpoint. */
+        /**
+         * Change a setting of a run while it trains, after a checkpoint. The answer says what it was and
+         *     what it may be; the event log tells when it took effect.
+         */
         post: operations["tune_run"];
         delete?: never;
         options?: never;
@@ -781,6 +893,47 @@ export interface paths {
         put?: never;
         /** Let go of a run, or of one of its checkpoints. */
         post: operations["unpin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schemas of configurations: for any algorithm, one algorithm, one environment, or both,
+         *     and the presets.
+         */
+        get: operations["list_schemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schemas/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a schema: JSON Schema 2020-12, with what forms need beside it. `x-unit`, `x-step` and
+         *     `x-scale` are for sliders, `x-aliases` are other names that are understood, and `x-tunable` is
+         *     false or the bounds while a run trains. `presets` gives the presets and what they change.
+         */
+        get: operations["show_schema"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -987,6 +1140,40 @@ export interface components {
          * @enum {string}
          */
         Activity: "training" | "evaluating" | "idle";
+        /** @description What the figures of several runs come to. */
+        Aggregate: {
+            /**
+             * Format: double
+             * @description The mean without the lowest and the highest quarter.
+             */
+            iqm: number;
+            /** @description The 95% interval of the IQM, by bootstrap; none for a single figure. */
+            iqm_ci95: number[] | null;
+            /**
+             * Format: double
+             * @description The greatest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description Their mean.
+             */
+            mean: number;
+            /** @description The 95% interval of the mean, by bootstrap; none for a single figure. */
+            mean_ci95: number[] | null;
+            /**
+             * Format: double
+             * @description The least.
+             */
+            min: number;
+            /** @description How many runs have a figure. */
+            n: number;
+            /**
+             * Format: double
+             * @description Their standard deviation; 0 for a single one.
+             */
+            std: number;
+        };
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
         /** @description Something that a run has made. */
@@ -1097,6 +1284,15 @@ export interface components {
          * @enum {string}
          */
         Capability: "start" | "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
+        /** @description A setting that differs. */
+        Change: {
+            /** @description What it is. */
+            new: unknown;
+            /** @description What it was. */
+            old: unknown;
+            /** @description Its full path. */
+            path: string;
+        };
         /** @description One thing without which the lab cannot work. */
         Check: {
             /** @description `index`, `disk` or `ticker`. */
@@ -1105,6 +1301,17 @@ export interface components {
             ok: boolean;
             /** @description What is wrong, and what to do. */
             reason: string | null;
+        };
+        /** @description What a clone has otherwise than its original. */
+        CloneTemplate: {
+            /** @description Settings that are changed, as in `config` of a new experiment. */
+            changes?: Record<string, never>;
+            /** @description What it is for; without it that of the original. */
+            description?: string;
+            /** @description Its name for people; without it that of the original with "(copy)". */
+            name?: string;
+            /** @description Another preset. */
+            preset?: string | null;
         };
         /** @description Keys that do the same. */
         Control: {
@@ -1124,10 +1331,12 @@ export interface components {
             /** @description What the keys do. */
             keys: components["schemas"]["Control"][];
         };
-        /** @description A run that was made. */
+        /** @description A run that was made, or the first of several. */
         CreatedRun: components["schemas"]["Run"] & {
             /** @description What the client should know: that the id it gave is out of date. */
             notice: string | null;
+            /** @description All that were made. */
+            run_ids: string[];
         };
         /** @description What a key does while it is held. */
         Effect: {
@@ -1439,6 +1648,57 @@ export interface components {
             /** @enum {string} */
             type: "Snapshot";
         };
+        /** @description A template of runs, which never changes. */
+        Experiment: {
+            /** @description The algorithm. */
+            algorithm: string;
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /** @description The experiment that it was cloned from. */
+            cloned_from: string | null;
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description Id of the environment. */
+            env_id: string;
+            /**
+             * @description Its name, made by the lab.
+             * @example e-7f3k2m
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many runs were made from it and are still there.
+             */
+            n_runs: number;
+            /** @description Its name for people. */
+            name: string;
+            /** @description The settings that runs of it may change. */
+            overrides_whitelist: string[];
+            /** @description The preset that it was laid over. */
+            preset: string | null;
+            /** @description SHA-256 of the configuration: two with the same hash train the same. */
+            sha256: string;
+        };
+        /** @description A template with its configuration and its runs. */
+        ExperimentDetail: components["schemas"]["Experiment"] & {
+            /** @description What that came to: every setting. */
+            config: Record<string, never>;
+            /** @description The configuration as it was given. */
+            given: Record<string, never>;
+            /** @description Its newest runs, at most 100. */
+            runs: components["schemas"]["Run"][];
+        };
+        /** @description A page of experiments. */
+        ExperimentPage: {
+            /** @description The experiments, newest first. */
+            experiments: components["schemas"]["Experiment"][];
+            /** @description Ask with this as `after` for the next page; none after the last. */
+            next: string | null;
+        };
         /** @description Why a run failed. */
         Failure: {
             /**
@@ -1661,6 +1921,21 @@ export interface components {
              */
             percent: number;
         };
+        /** @description Runs that were made together: several seeds of one configuration. */
+        Group: {
+            aggregate: components["schemas"]["Aggregate"] | null;
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description The experiment that they are of. */
+            experiment_id: string | null;
+            /**
+             * @description Their common name.
+             * @example g-7f3k2m
+             */
+            id: string;
+            /** @description The runs, in the order in which they were made. */
+            runs: components["schemas"]["Run"][];
+        };
         /**
          * @description How recent the signs of life of a run are.
          * @enum {string}
@@ -1795,6 +2070,43 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description How a run is carried out. */
+        Job: {
+            /** @description What its supervisor starts; `RUN` stands for the run's name. */
+            command: string[];
+            /**
+             * Format: double
+             * @description CPU cores that are set aside for it.
+             */
+            cpu: number;
+            /**
+             * Format: int32
+             * @description GPUs that are set aside for it.
+             */
+            gpu: number;
+            /**
+             * Format: double
+             * @description Seconds after which an attempt is ended.
+             */
+            max_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of memory that are set aside for it.
+             */
+            memory_bytes: number;
+            /**
+             * Format: int32
+             * @description How often it is started again by itself.
+             */
+            restarts: number;
+            /**
+             * Format: double
+             * @description Seconds that it may take to save and end.
+             */
+            stop_grace_s: number;
+            /** @description Threads that learn. */
+            threads: number;
+        };
         /** @description How many of a kind are kept. */
         Kept: {
             /**
@@ -2070,18 +2382,28 @@ export interface components {
              */
             memory: string | null;
         };
-        /** @description A run to be made. */
+        /**
+         * @description A run to be made: of an experiment, or in short of an environment. Several seeds make several
+         *     runs, which are a group.
+         */
         NewRun: {
             /**
-             * @description The algorithm.
+             * @description The algorithm; `ppo` unless it is said.
              * @default ppo
              */
-            algorithm: string;
+            algorithm: string | null;
+            /** @description Whether nothing is made, and the answer says what would be. */
+            dry_run?: boolean;
             /**
-             * @description Id of the environment.
+             * @description Id of the environment, where there is no experiment.
              * @example CartPole-v1
              */
-            env_id: string;
+            env_id?: string | null;
+            /**
+             * @description The experiment that it is made from.
+             * @example e-7f3k2m
+             */
+            experiment_id?: string | null;
             /**
              * Format: double
              * @description Step size of the optimiser.
@@ -2093,6 +2415,8 @@ export interface components {
              * @description Seconds after which an attempt is stopped, with a last checkpoint.
              */
             max_seconds?: number | null;
+            /** @description Settings that differ from the experiment's: only those in its `overrides_whitelist`. */
+            overrides?: Record<string, never>;
             resources?: components["schemas"]["NewResources"] | null;
             /**
              * Format: int32
@@ -2105,12 +2429,46 @@ export interface components {
              * @default 42
              */
             seed: number | null;
+            seeds?: components["schemas"]["NewSeeds"] | null;
             /**
              * Format: int64
              * @description Environment steps to train for.
              * @default 1000000
              */
             total_timesteps: number | null;
+        };
+        /** @description The seeds of several runs. */
+        NewSeeds: number[] | {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description The first.
+             */
+            seed_base: number;
+        };
+        /** @description An experiment to be made. */
+        NewTemplate: {
+            /**
+             * @description The configuration, as the schema `experiment` has it. What is left out is as by default;
+             *     aliases and full paths as keys are understood.
+             */
+            config: Record<string, never>;
+            /** @description What it is for. */
+            description?: string;
+            /**
+             * @description Its name for people.
+             * @example Lander, a higher learning rate
+             */
+            name: string;
+            /**
+             * @description Settings that go well together, laid over the defaults.
+             * @example fast
+             */
+            preset?: string | null;
         };
         /** @description A door that somebody wants to go through. */
         NewTicket: {
@@ -2165,6 +2523,20 @@ export interface components {
              * @description Environment steps of the checkpoint.
              */
             step: number;
+        };
+        /** @description A run that would be made. */
+        PlannedRun: {
+            /** @description What differs from the experiment, or from the defaults where there is none. */
+            differences: components["schemas"]["Change"][];
+            /** @description How it would be started. */
+            job: components["schemas"]["Job"];
+            /** @description Its manifest, without name and time. */
+            manifest: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Its seed.
+             */
+            seed: number;
         };
         /** @description A game as it stands. */
         Play: {
@@ -2482,8 +2854,12 @@ export interface components {
              * @description Seconds to the end at this pace.
              */
             eta_seconds: number | null;
+            /** @description The experiment that it belongs to. */
+            experiment_id: string | null;
             failure: components["schemas"]["Failure"] | null;
             gpu: components["schemas"]["GpuSample"] | null;
+            /** @description The runs that it was made together with: several seeds of one configuration. */
+            group: string | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -2620,6 +2996,17 @@ export interface components {
             /** @description The runs, newest first. */
             runs: components["schemas"]["Run"][];
         };
+        /** @description What would be made. */
+        RunPreview: {
+            /** @description Other names of settings that were used, each with what it means. */
+            aliases: {
+                [key: string]: string;
+            };
+            /** @description What the client should know: that the id it gave is out of date. */
+            notice: string | null;
+            /** @description The runs. */
+            runs: components["schemas"]["PlannedRun"][];
+        };
         /**
          * @description Where a run is in its life.
          * @enum {string}
@@ -2635,6 +3022,23 @@ export interface components {
              *     Shapes may reach beyond it, so that a picture of another aspect ratio has no bare margin.
              */
             view: number[];
+        };
+        /** @description A schema that can be had. */
+        SchemaEntry: {
+            /** @description Its address. */
+            href: string;
+            /**
+             * @description By which it is asked for.
+             * @example ppo:LunarLander-v3
+             */
+            name: string;
+            /** @description What it describes, for people. */
+            title: string;
+        };
+        /** @description The schemas that can be had. */
+        SchemaList: {
+            /** @description All of them. */
+            schemas: components["schemas"]["SchemaEntry"][];
         };
         /** @description One metric over time. */
         Series: {
@@ -2870,6 +3274,34 @@ export interface components {
              * @example 0.0001
              */
             value: number;
+        };
+        /** @description A setting that a run was asked to change. */
+        Tuned: components["schemas"]["Run"] & {
+            /** @description What is changed after the present update. */
+            change: components["schemas"]["TunedSetting"];
+        };
+        /** @description What a setting was, is to be, and may be. */
+        TunedSetting: {
+            /**
+             * Format: double
+             * @description The greatest.
+             */
+            maximum: number | null;
+            /**
+             * Format: double
+             * @description The least that it may be while a run trains (or above it, for a learning rate); none where
+             *     only the trainer knows.
+             */
+            minimum: number | null;
+            /**
+             * Format: double
+             * @description What it is then.
+             */
+            new: number;
+            /** @description What it is until then; null where a trainer that is not ours never said. */
+            old: unknown;
+            /** @description The full path of the setting. */
+            path: string;
         };
         /**
          * @description Who must move.
@@ -3137,6 +3569,473 @@ export interface operations {
             };
         };
     };
+    list_experiments: {
+        parameters: {
+            query?: {
+                /** @description Only with this in their name, id, environment or hash; case does not matter. */
+                query?: string;
+                /** @description Whether those that were put away are wanted, and not the others. */
+                archived?: boolean;
+                /** @description How many, at most 500. */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTemplate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_experiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentDetail"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    clone_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloneTemplate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unarchive_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_games: {
         parameters: {
             query?: never;
@@ -3168,6 +4067,60 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_group: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the group */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -4268,6 +5221,10 @@ export interface operations {
                 env?: string;
                 /** @description Only with this in their name, id or environment; case does not matter. */
                 q?: string;
+                /** @description Only of this experiment. */
+                experiment?: string;
+                /** @description Only of those that were made together. */
+                group?: string;
             };
             header?: never;
             path?: never;
@@ -4333,6 +5290,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What would be made, with `dry_run` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPreview"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6214,7 +7180,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["Tuned"];
                 };
             };
             400: {
@@ -6452,6 +7418,106 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_schemas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the schema
+                 * @example ppo:LunarLander-v3
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
