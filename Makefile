@@ -47,11 +47,11 @@ browser-test:
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
-## py-test: our environments and policies beside real Gymnasium and onnxruntime, against the binary that is there; the protocol
+## py-test: our environments and policies beside real Gymnasium and onnxruntime, and the API under schemathesis, against the binary that is there; the protocol and the schemas
 py-test: .venv/.installed
-	.venv/bin/pytest -q -p no:cacheprovider tests/gymnasium tests/onnx tests/protocol
+	.venv/bin/pytest -q -p no:cacheprovider tests/api tests/gymnasium tests/onnx tests/protocol tests/schema
 
-.venv/.installed: tests/gymnasium/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt
+.venv/.installed: tests/api/requirements.txt tests/gymnasium/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt
 	python3 -m venv .venv || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && python3 -m venv .venv)
 	.venv/bin/pip install --quiet --disable-pip-version-check $(addprefix -r ,$^)
 	touch $@
@@ -73,6 +73,7 @@ dev: web/node_modules/.installed
 bench: build
 	benches/environments.sh > benches/results/environments.txt
 	benches/cartpole.sh > benches/results/cartpole.jsonl
+	benches/kernels.sh > benches/results/kernels.txt
 	benches/training.sh > benches/results/training.txt
 	benches/prospector.sh
 	benches/levels.sh > benches/results/levels.jsonl

@@ -1,5 +1,6 @@
 /** The real lab for browser tests: starts the binary on a free port with a folder of its own. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -83,7 +84,10 @@ export class Lab {
   async call<T>(path: string, method = 'GET'): Promise<T> {
     const response = await fetch(this.origin + path, {
       method,
-      headers: { authorization: `Bearer ${await this.token()}` },
+      headers: {
+        authorization: `Bearer ${await this.token()}`,
+        ...(method === 'GET' ? {} : { 'idempotency-key': randomUUID() }),
+      },
     });
     return (await response.json()) as T;
   }

@@ -12,16 +12,37 @@ use std::fmt::Debug;
 use self::together::Together;
 use crate::env::{Actions, Env, EnvAction, EnvSpec, Island, Mechanism};
 use crate::game::Action;
-use crate::seeds::{Stream, episode_seed};
+use crate::seeds::{EpisodeSeeds, Stream, episode_seed};
 
 /// Environments of one kind, side by side.
 #[derive(Debug)]
 pub struct EnvBatch {
     lanes: Vec<Lane>,
     spec: &'static EnvSpec,
+    seeding: Seeding,
+    together: Together,
+}
+
+/// Where the seeds of the next episodes come from.
+#[derive(Clone, Debug)]
+struct Seeding {
     seed_base: u64,
     stream: Stream,
-    together: Together,
+    seeds: EpisodeSeeds,
+    /// Episodes that all lanes together have begun.
+    n_begun: u64,
+}
+
+impl Seeding {
+    fn next(&mut self, lane: &Lane) -> u64 {
+        self.n_begun += 1;
+        match self.seeds {
+            EpisodeSeeds::Hash => {
+                episode_seed(self.seed_base, self.stream, lane.number, lane.n_resets)
+            }
+            EpisodeSeeds::InOrder => self.seed_base.wrapping_add(self.n_begun - 1),
+        }
+    }
 }
 
 /// An environment and the episode that is played in it.
@@ -103,7 +124,14 @@ impl EnvBatch {
             last_mask: vec![true; spec.actions.size()].into(),
         };
         let lanes = envs.into_iter().enumerate().map(lane).collect();
-        Self { lanes, spec, seed_base, stream, together: Together::default() }
+        let seeding = Seeding { seed_base, stream, seeds: EpisodeSeeds::Hash, n_begun: 0 };
+        Self { lanes, spec, seeding, together: Together::default() }
+    }
+
+    /// The same, with other seeds.
+    pub fn seeded(mut self, seeds: EpisodeSeeds) -> Self {
+        self.seeding.seeds = seeds;
+        self
     }
 
     /// Facts of the environments.
@@ -117,15 +145,20 @@ impl EnvBatch {
     }
 
     /// The same lanes in `n_parts` batches of nearly equal size, in order. There are fewer parts
-    /// when there are not enough lanes.
+    /// when there are not enough lanes, and one where seeds are given in order: which lane begins
+    /// the next episode is then known only to who steps them all.
     pub fn split(self, n_parts: usize) -> Vec<Self> {
-        let Self { lanes, spec, seed_base, stream, .. } = self;
+        if self.seeding.seeds == EpisodeSeeds::InOrder {
+            return vec![self];
+        }
+        let Self { lanes, spec, seeding, .. } = self;
         let size = lanes.len().div_ceil(n_parts.max(1));
         let mut lanes = lanes.into_iter().peekable();
         let mut parts = Vec::new();
         while lanes.peek().is_some() {
             let lanes = lanes.by_ref().take(size).collect();
-            parts.push(Self { lanes, spec, seed_base, stream, together: Together::default() });
+            let seeding = seeding.clone();
+            parts.push(Self { lanes, spec, seeding, together: Together::default() });
         }
         parts
     }
@@ -140,7 +173,8 @@ impl EnvBatch {
         let observations = out.observations.chunks_exact_mut(self.spec.observation);
         let masks = out.masks.chunks_exact_mut(self.spec.actions.size());
         for ((lane, observation), mask) in self.lanes.iter_mut().zip(observations).zip(masks) {
-            lane.reset(self.seed_base, self.stream, observation);
+            let seed = self.seeding.next(lane);
+            lane.reset(seed, observation);
             lane.env.legal_actions(mask);
         }
     }
@@ -190,7 +224,8 @@ impl EnvBatch {
                 if self.spec.is_masked {
                     lane.env.legal_actions(&mut lane.last_mask);
                 }
-                lane.reset(self.seed_base, self.stream, observation);
+                let seed = self.seeding.next(lane);
+                lane.reset(seed, observation);
             }
             lane.env.legal_actions(mask);
         }
@@ -227,21 +262,26 @@ impl EnvBatch {
         self.lanes[lane].n_resets
     }
 
-    /// Puts a lane of this batch into its episode number `n_resets`, after these actions, and
-    /// returns the rewards that they earned. Nothing where they cannot be taken, or the episode
-    /// ends with one of them.
+    /// Puts a lane of this batch into its episode number `n_resets`, which has this seed, after
+    /// these actions, and returns the rewards that they earned. Nothing where the episode cannot
+    /// have that seed, the actions cannot be taken, or the episode ends with one of them.
     pub fn resume(
         &mut self,
         lane: usize,
-        n_resets: u64,
+        (n_resets, seed): (u64, u64),
         actions: &Actions,
         observation: &mut [f32],
         mask: &mut [bool],
     ) -> Option<f64> {
-        let (seed_base, stream, space) = (self.seed_base, self.stream, &self.spec.actions);
+        let space = &self.spec.actions;
         let lane = &mut self.lanes[lane];
         lane.n_resets = n_resets;
-        lane.reset(seed_base, stream, observation);
+        let Seeding { seed_base, stream, seeds, .. } = self.seeding;
+        let is_train = stream == Stream::Train;
+        if is_train && !seeds.fits(seed_base, lane.number, n_resets, seed) {
+            return None;
+        }
+        lane.reset(seed, observation);
         let mut reward = 0.0;
         for action in actions.iter() {
             if !space.contains(action) {
@@ -254,6 +294,7 @@ impl EnvBatch {
             reward += step.reward;
         }
         lane.env.legal_actions(mask);
+        self.seeding.n_begun = self.lanes.iter().map(|lane| lane.n_resets).sum();
         Some(reward)
     }
 
@@ -276,9 +317,9 @@ impl Lane {
         self.mechanism().island()
     }
 
-    fn reset(&mut self, seed_base: u64, stream: Stream, observation: &mut [f32]) {
+    fn reset(&mut self, seed: u64, observation: &mut [f32]) {
         self.last_seed = self.seed;
-        self.seed = episode_seed(seed_base, stream, self.number, self.n_resets);
+        self.seed = seed;
         self.n_resets += 1;
         self.env.reset(Some(self.seed), observation);
     }

@@ -58,7 +58,7 @@ pub use crate::game::{
 pub use crate::nearest::nearest;
 pub use crate::registry::{AnyGame, RegistryError, environments, games, make_env, present_id};
 pub use crate::scene::{Paint, Scene, Shape};
-pub use crate::seeds::{Stream, episode_seed};
+pub use crate::seeds::{EpisodeSeeds, Stream, episode_seed};
 
 /// Chance as the games take it, for callers that start one.
 pub use fastrand;

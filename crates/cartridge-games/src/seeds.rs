@@ -14,6 +14,31 @@ pub enum Stream {
     Preview,
 }
 
+/// How the episodes of a training get their seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum EpisodeSeeds {
+    /// By [`episode_seed`].
+    #[default]
+    #[serde(rename = "hash")]
+    Hash,
+    /// The run's `seed_base`, the next number, and so on, in the order in which episodes begin: by
+    /// step, then by lane.
+    #[serde(rename = "seed_base+episode_idx")]
+    InOrder,
+}
+
+impl EpisodeSeeds {
+    /// Whether the episode of training that `lane` begins after `episode` others can have this
+    /// seed.
+    pub fn fits(self, seed_base: u64, lane: u32, episode: u64, seed: u64) -> bool {
+        match self {
+            Self::Hash => episode_seed(seed_base, Stream::Train, lane, episode) == seed,
+            // How many the other lanes have begun is not known here.
+            Self::InOrder => seed >= seed_base.wrapping_add(episode),
+        }
+    }
+}
+
 /// The seed of an episode: a 32-bit hash of the run's `seed_base`, the `stream`, the `lane` and
 /// that lane's count of episodes from 0.
 ///

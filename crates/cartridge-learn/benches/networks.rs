@@ -1,6 +1,6 @@
-//! Samples per second of the networks that reinforcement learning uses, on one thread: the figures
-//! that `benches/kernels.sh` holds against PyTorch. The best of some rounds, because whatever else
-//! the machine does can only slow them down.
+//! Samples per second of the networks that reinforcement learning uses, on one thread, to see what a
+//! change of the kernels gains; `benches/kernels.sh` has the same networks beside burn, candle and
+//! PyTorch. The best of some rounds, because whatever else the machine does can only slow them down.
 
 #![expect(clippy::print_stdout, reason = "a measurement is for reading")]
 

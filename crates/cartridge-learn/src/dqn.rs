@@ -33,7 +33,9 @@ mod replay;
 mod state;
 
 use cartridge_games::batch::Buffers;
-use cartridge_games::{Action, ActionSpace, Actions, Env, EnvActions, EnvBatch, Stream};
+use cartridge_games::{
+    Action, ActionSpace, Actions, Env, EnvActions, EnvBatch, EpisodeSeeds, Stream,
+};
 use serde::{Deserialize, Serialize};
 
 use self::priorities::Priorities;
@@ -97,6 +99,8 @@ pub struct Config {
     pub prioritized_replay_eps: f64,
     /// Environments that are stepped together, at least 1.
     pub n_envs: usize,
+    /// How episodes get their seeds.
+    pub episode_seeds: EpisodeSeeds,
     /// Environment steps to train for, over all environments; whole times of `train_freq`, so it
     /// may be passed.
     pub total_timesteps: u64,
@@ -127,6 +131,7 @@ impl Default for Config {
             prioritized_replay_beta0: 0.4,
             prioritized_replay_eps: 1e-6,
             n_envs: 1,
+            episode_seeds: EpisodeSeeds::Hash,
             total_timesteps: 1_000_000,
         }
     }
@@ -300,7 +305,7 @@ impl Dqn {
     /// list, or a size is zero.
     pub fn new(envs: Vec<Box<dyn Env>>, config: &Config, seed_base: u64, team: Team) -> Self {
         check_sizes(&envs, config);
-        let mut batch = EnvBatch::new(envs, seed_base, Stream::Train);
+        let mut batch = EnvBatch::new(envs, seed_base, Stream::Train).seeded(config.episode_seeds);
         let mut replay = Replay::new(shape(&batch), config.buffer_size, 0);
         let mut stepped = Stepped::new(config.n_envs);
         batch.reset(&mut stepped.buffers(replay.seen_mut()));

@@ -48,7 +48,7 @@ mod state;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cartridge_games::Env;
+use cartridge_games::{Env, EpisodeSeeds};
 use serde::{Deserialize, Serialize};
 
 use self::loss::{
@@ -80,6 +80,8 @@ pub struct Config {
     pub n_steps: usize,
     /// Environments that are stepped together, at least 1.
     pub n_envs: usize,
+    /// How episodes get their seeds. In order, all environments are stepped by one thread.
+    pub episode_seeds: EpisodeSeeds,
     /// Samples per gradient step, at least 1; the last of an epoch may be smaller.
     pub batch_size: usize,
     /// Times that every sample is learned from.
@@ -126,6 +128,7 @@ impl Default for Config {
             learning_rate: 3e-4.into(),
             n_steps: 256,
             n_envs: 8,
+            episode_seeds: EpisodeSeeds::Hash,
             batch_size: 64,
             n_epochs: 10,
             gamma: 0.99,
@@ -253,7 +256,7 @@ impl Ppo {
             policy.actor.change(|all| all[biases + quit] = config.quit_logit as f32);
         }
         let optimizers = Optimizers::new(&policy);
-        let groups = Group::spread(envs, seed_base, team.n_threads());
+        let groups = Group::spread(envs, (seed_base, config.episode_seeds), team.n_threads());
         Self {
             config: config.clone(),
             team,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
-use cartridge_store::{ControlLine, DataDir, RunId, StoreError};
+use cartridge_store::{ControlLine, DataDir, ExperimentId, RunId, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -18,6 +18,8 @@ use sha2::{Digest as _, Sha256};
 use crate::control::Verifier;
 use crate::error::Result;
 use crate::secret;
+use crate::steer::By;
+use crate::token::Role;
 
 /// A line of `audit.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,10 +30,13 @@ pub struct AuditLine {
     pub t: f64,
     /// Who did it.
     pub who: String,
+    /// What they might do: the role of their token. Whoever writes the folder itself has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// What was done.
     pub what: Deed,
-    /// The run that it was done to.
-    pub target: RunId,
+    /// What it was done to: a run, a token, or whatever else has a name here.
+    pub target: String,
     /// What was there before.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub old: Value,
@@ -41,6 +46,9 @@ pub struct AuditLine {
     /// The key that the client gave the request, so that asking again changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// The number of the request, as in the lab's log and in its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// Whether `audit.head` was kept when it was written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub headed: bool,
@@ -52,7 +60,14 @@ pub struct AuditLine {
     pub signature: String,
 }
 
-/// What can be done to a run.
+impl AuditLine {
+    /// The run that it was done to, if it was one.
+    pub fn run(&self) -> Option<RunId> {
+        self.target.parse().ok()
+    }
+}
+
+/// What can be done to a run, or to the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
@@ -93,6 +108,16 @@ pub enum Deed {
     /// A control line was refused, by the supervisor or the trainer: what was asked, as far as it
     /// is known, is in `old`, and why not in `new`.
     Refuse,
+    /// A token was made; what it opens is in `new`.
+    Grant,
+    /// A token was taken back; what it opened is in `old`.
+    Revoke,
+    /// A browser was logged in by the token that `target` names.
+    Login,
+    /// A browser was logged out.
+    Logout,
+    /// Something that has no word of its own: `new` has the request.
+    Request,
 }
 
 impl Deed {
@@ -117,6 +142,11 @@ impl Deed {
             Self::Pin => "pin",
             Self::Unpin => "unpin",
             Self::Refuse => "refuse",
+            Self::Grant => "grant",
+            Self::Revoke => "revoke",
+            Self::Login => "login",
+            Self::Logout => "logout",
+            Self::Request => "request",
         }
     }
 }
@@ -125,23 +155,21 @@ impl Deed {
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// Who did it.
-    pub who: &'a str,
+    pub by: By<'a>,
     /// What was done.
     pub what: Deed,
-    /// The run that it was done to.
-    pub target: &'a RunId,
+    /// What it was done to.
+    pub target: &'a str,
     /// What was there before.
     pub old: Value,
     /// What is there now.
     pub new: Value,
-    /// The key that the client gave the request.
-    pub request: Option<String>,
 }
 
 impl<'a> Entry<'a> {
-    /// That `who` did `what` to `target`.
-    pub fn new(who: &'a str, what: Deed, target: &'a RunId) -> Self {
-        Self { who, what, target, old: Value::Null, new: Value::Null, request: None }
+    /// That somebody did `what` to `target`.
+    pub fn new(by: By<'a>, what: Deed, target: &'a (impl AsRef<str> + ?Sized)) -> Self {
+        Self { by, what, target: target.as_ref(), old: Value::Null, new: Value::Null }
     }
 }
 
@@ -163,16 +191,18 @@ pub fn record(data: &DataDir, entry: Entry<'_>, t: f64) -> Result<AuditLine> {
         Some(Ok(head)) if head.count > last.0 => (head.count, head.hash),
         _ => last,
     };
-    let Entry { who, what, target, old, new, request } = entry;
+    let Entry { by, what, target, old, new } = entry;
     let mut line = AuditLine {
         seq: seq + 1,
         t,
-        who: who.to_owned(),
+        who: by.who.to_owned(),
+        role: by.role,
         what,
-        target: target.clone(),
+        target: target.to_owned(),
         old,
         new,
-        request,
+        request: by.request.map(str::to_owned),
+        request_id: by.request_id.map(str::to_owned),
         headed: true,
         previous,
         hash: String::new(),
@@ -308,9 +338,54 @@ fn signing_key(lab_key: &str) -> Vec<u8> {
 
 /// The newest lines, oldest first.
 pub fn newest(data: &DataDir, limit: usize) -> Result<Vec<AuditLine>> {
-    let lines = jsonl::read_lines(&path(data), 0, None)?;
-    let from = lines.len().saturating_sub(limit);
-    Ok(lines[from..].iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
+    find(data, &Filter::default(), limit)
+}
+
+/// Which lines are wanted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// By whom.
+    pub who: Option<String>,
+    /// What was done, by its word.
+    pub what: Option<String>,
+    /// To what.
+    pub target: Option<String>,
+    /// Not before this time, in Unix seconds.
+    pub from: Option<f64>,
+    /// Not after this time.
+    pub to: Option<f64>,
+    /// Before the line with this number.
+    pub before: Option<u64>,
+}
+
+impl Filter {
+    fn takes(&self, line: &AuditLine) -> bool {
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == found)
+        };
+        is(&self.who, &line.who)
+            && is(&self.what, line.what.as_str())
+            && is(&self.target, &line.target)
+            && self.from.is_none_or(|from| line.t >= from)
+            && self.to.is_none_or(|to| line.t <= to)
+            && self.before.is_none_or(|before| line.seq < before)
+    }
+}
+
+/// The newest lines that fit, oldest first.
+pub fn find(data: &DataDir, filter: &Filter, limit: usize) -> Result<Vec<AuditLine>> {
+    // From the end, in growing spans: mostly the newest lines are wanted.
+    let mut span = 256 * 1024;
+    loop {
+        let (lines, is_whole) = jsonl::last_lines(&path(data), span)?;
+        let parsed = lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok());
+        let mut found: Vec<AuditLine> = parsed.filter(|line| filter.takes(line)).collect();
+        if found.len() >= limit || is_whole {
+            found.drain(..found.len().saturating_sub(limit));
+            return Ok(found);
+        }
+        span *= 8;
+    }
 }
 
 /// A line that is not as it was written.
@@ -402,14 +477,16 @@ pub struct Marks {
     end: u64,
     /// Runs that were put away.
     pub archived: BTreeSet<RunId>,
+    /// Experiments that were put away.
+    pub archived_experiments: BTreeSet<ExperimentId>,
     /// Runs that are to be kept.
     pub pinned: BTreeSet<RunId>,
     /// Checkpoints that are to be kept, by run.
     pub pinned_checkpoints: BTreeMap<RunId, BTreeSet<String>>,
     /// Forks of each run, in the order in which they were made.
     pub children: BTreeMap<RunId, Vec<RunId>>,
-    /// Runs by the key of the request that made them.
-    pub requests: BTreeMap<String, RunId>,
+    /// Runs by who asked for them, and the key of the request.
+    pub requests: BTreeMap<(String, String), RunId>,
     /// Runs in the trash, and when they were moved there.
     pub deleted: BTreeMap<RunId, f64>,
 }
@@ -429,7 +506,15 @@ impl Marks {
     }
 
     fn apply(&mut self, line: &AuditLine) {
-        let target = &line.target;
+        if let Ok(experiment) = line.target.parse::<ExperimentId>() {
+            match line.what {
+                Deed::Archive => _ = self.archived_experiments.insert(experiment),
+                Deed::Unarchive => _ = self.archived_experiments.remove(&experiment),
+                _ => {}
+            }
+            return;
+        }
+        let Some(target) = &line.run() else { return };
         match line.what {
             Deed::Archive => _ = self.archived.insert(target.clone()),
             Deed::Unarchive => _ = self.archived.remove(target),
@@ -470,11 +555,16 @@ impl Marks {
             | Deed::Terminate
             | Deed::Checkpoint
             | Deed::Tune
-            | Deed::Refuse => {}
+            | Deed::Refuse
+            | Deed::Grant
+            | Deed::Revoke
+            | Deed::Login
+            | Deed::Logout
+            | Deed::Request => {}
         }
         let is_made = matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate);
         if let (true, Some(request)) = (is_made, &line.request) {
-            self.requests.insert(request.clone(), target.clone());
+            self.requests.insert((line.who.clone(), request.clone()), target.clone());
         }
     }
 }

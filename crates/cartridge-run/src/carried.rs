@@ -60,6 +60,7 @@ impl CarriedRun {
             environment: Default::default(),
             limits: Default::default(),
             experiment_id: None,
+            group: None,
         })?;
         let events = Appender::open(dir.events_path())?;
         let mut supervisor = Appender::open(dir.supervisor_path())?;

@@ -2,20 +2,26 @@
 //!
 //! A configuration is built in one way only: the defaults, then whatever the user gives laid over
 //! them ([`Draft`]), then checked as a whole ([`Draft::finish`]). Unknown keys are errors that
-//! name the nearest right one; numbers have bounds. Keys bear Stable-Baselines3's names; the
-//! names of CleanRL and of older files are accepted as aliases.
+//! name the nearest right one; numbers have bounds ([`setting`]). Keys bear Stable-Baselines3's
+//! names; the names of CleanRL and of older files are accepted as aliases.
 
+mod draft;
 mod presets;
+pub mod schema;
+pub mod setting;
 mod trainer;
 
+use cartridge_games::EpisodeSeeds;
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{RegistryError, env_options, make_env, present_id};
+use cartridge_games::registry::{RegistryError, env_options, make_env};
 use cartridge_learn::learner::Config as LearnerConfig;
 use cartridge_learn::{dqn, ppo};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+pub(crate) use self::draft::flatten;
+pub use self::draft::{Draft, Resolved};
 pub use self::presets::Preset;
 pub use self::trainer::{DqnTrainer, PpoTrainer, Trainer};
 use crate::saturation::Rule;
@@ -161,6 +167,9 @@ pub struct EvaluationPlan {
 pub struct Seeds {
     /// The number that decides the whole run, 0 to 2^63-1.
     pub seed_base: u64,
+    /// How episodes of training get their seeds.
+    #[serde(default)]
+    pub per_episode: EpisodeSeeds,
 }
 
 /// What is kept.
@@ -266,39 +275,6 @@ fn number_or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<S
     }
 }
 
-/// Names that are understood besides ours: CleanRL's, RL-Zoo's, and those of older files.
-const ALIASES: &[(&str, &str)] = &[
-    ("n_timesteps", "trainer.total_timesteps"),
-    ("total_timesteps", "trainer.total_timesteps"),
-    ("learning_rate", "trainer.learning_rate"),
-    ("trainer.n_timesteps", "trainer.total_timesteps"),
-    ("trainer.lr", "trainer.learning_rate"),
-    ("trainer.entropy_coef", "trainer.ent_coef"),
-    ("trainer.update_epochs", "trainer.n_epochs"),
-    ("trainer.minibatch_size", "trainer.batch_size"),
-    ("trainer.clip_coef", "trainer.clip_range"),
-    ("trainer.norm_adv", "trainer.normalize_advantage"),
-    ("trainer.clip_vloss", "trainer.clip_range_vf"),
-    ("trainer.start_e", "trainer.exploration_initial_eps"),
-    ("trainer.end_e", "trainer.exploration_final_eps"),
-    ("trainer.target_network_frequency", "trainer.target_update_interval"),
-    ("trainer.train_frequency", "trainer.train_freq"),
-    ("trainer.norm_obs", "trainer.normalize_observation"),
-    ("trainer.norm_reward", "trainer.normalize_reward"),
-    ("trainer.n_envs", "simulation.n_envs"),
-    ("trainer.num_envs", "simulation.n_envs"),
-    ("trainer.num_steps", "simulation.n_steps"),
-    ("trainer.rollout_len", "simulation.n_steps"),
-    ("threads", "resources.threads"),
-    ("simulation.parallel_envs", "simulation.n_envs"),
-    ("simulation.num_envs", "simulation.n_envs"),
-    ("simulation.rollout_len", "simulation.n_steps"),
-    ("simulation.num_steps", "simulation.n_steps"),
-    ("capture_video", "evaluation.capture_video"),
-    ("trainer.capture_video", "evaluation.capture_video"),
-    ("seed", "seeds.seed_base"),
-];
-
 /// What is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConfigError {
@@ -321,6 +297,14 @@ pub enum ConfigError {
         /// What may have been meant.
         hint: String,
     },
+    /// There is no such schema.
+    #[error("there is no schema `{name}`; {hint}")]
+    UnknownSchema {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
     /// The algorithm cannot act in this environment.
     #[error("{algo} learns discrete actions only, and those of `{env}` are continuous")]
     WrongActions {
@@ -340,6 +324,14 @@ pub enum ConfigError {
     /// The setting stays as it is while a run trains.
     #[error("`{key}` cannot be changed while a run trains; {hint}")]
     NotTunable {
+        /// The full path that was given.
+        key: String,
+        /// What can be done.
+        hint: String,
+    },
+    /// The setting stays as it is in runs from a template.
+    #[error("`{key}` cannot be changed in a run of this experiment; {hint}")]
+    NotOverridable {
         /// The full path that was given.
         key: String,
         /// What can be done.
@@ -373,12 +365,15 @@ impl ConfigError {
     pub fn pointer(&self) -> String {
         match self {
             Self::Registry(RegistryError::UnknownOption { option, .. }) => format!("/env/{option}"),
+            Self::Registry(RegistryError::BadOption { .. }) => "/env".to_owned(),
             Self::Registry(_) => "/env_id".to_owned(),
             Self::UnknownPreset { .. } => "/preset".to_owned(),
+            Self::UnknownSchema { .. } => "/name".to_owned(),
             Self::UnknownAlgorithm { .. } | Self::WrongActions { .. } => "/algo".to_owned(),
             Self::UnknownKey { key, .. }
             | Self::NotTunable { key, .. }
             | Self::NotForkable { key, .. }
+            | Self::NotOverridable { key, .. }
             | Self::BadValue { key, .. } => {
                 format!("/{}", key.replace('.', "/"))
             }
@@ -424,300 +419,62 @@ pub fn parse_assignment<'a>(
 
 /// The full path that `key` or an alias means.
 pub(crate) fn canonical(key: &str) -> &str {
-    ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, canonical)| canonical)
-}
-
-/// A configuration in the making: defaults with the user's words laid over them.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    value: Value,
-}
-
-impl Draft {
-    /// The defaults for training `algo` on `env_id`.
-    pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
-        // The environment is looked up first, so that a misspelt one is what the user hears of.
-        make_env(env_id, &Map::new())?;
-        let (env_id, _) = present_id(env_id);
-        let known = Algorithm::ALL.map(Algorithm::id);
-        if !known.contains(&algo.to_lowercase().as_str()) {
-            let hint = match nearest(algo, known) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there is {}", known.join(", ")),
-            };
-            return Err(ConfigError::UnknownAlgorithm { algo: algo.to_owned(), hint });
-        }
-        let algo = Algorithm::ALL
-            .into_iter()
-            .find(|known| known.id() == algo.to_lowercase())
-            .expect("it was looked up above");
-        let simulation = match algo {
-            Algorithm::Ppo => {
-                let ppo = ppo::Config::default();
-                json!({ "n_envs": ppo.n_envs, "n_steps": ppo.n_steps })
-            }
-            Algorithm::Dqn => json!({ "n_envs": dqn::Config::default().n_envs }),
-        };
-        Ok(Self {
-            value: json!({
-                "env_id": env_id,
-                "env": {},
-                "algo": algo.id(),
-                "trainer": Trainer::new(algo),
-                "simulation": simulation,
-                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100,
-                                "capture_video": false },
-                "seeds": { "seed_base": 42 },
-                "retention": {
-                    "checkpoint_every_steps": 50_000,
-                    "keep_checkpoints": 5,
-                    "shard_target_mb": default_shard_target_mb(),
-                    "keep_videos": default_keep_videos(),
-                    "milestone_every_steps": 0,
-                },
-                "resources": Resources::default(),
-                "overrides_whitelist": default_whitelist(algo),
-            }),
-        })
-    }
-
-    /// A configuration to be changed.
-    pub fn of(config: &RunConfig) -> Self {
-        Self { value: serde_json::to_value(config).expect("a configuration is plain data") }
-    }
-
-    /// Lays the settings of a preset over the defaults.
-    pub fn apply(&mut self, preset: &str) -> Result<(), ConfigError> {
-        let known = Preset::ALL.map(Preset::id);
-        let preset = preset.to_lowercase().replace([' ', '-'], "_");
-        let Some(preset) = Preset::ALL.into_iter().find(|known| known.id() == preset) else {
-            let hint = match nearest(&preset, known) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there is {}", known.join(", ")),
-            };
-            return Err(ConfigError::UnknownPreset { preset, hint });
-        };
-        let algo = self.algo();
-        let Some(settings) = preset.settings(algo, self.env_id()) else {
-            let have = |other: &Preset| other.settings(algo, self.env_id()).is_some();
-            let others: Vec<&str> = Preset::ALL.into_iter().filter(have).map(Preset::id).collect();
-            let hint = format!("{} with {} has {}", self.env_id(), algo.name(), others.join(", "));
-            return Err(ConfigError::UnknownPreset { preset: preset.id().to_owned(), hint });
-        };
-        for (section, values) in settings.as_object().into_iter().flatten() {
-            for (name, value) in values.as_object().into_iter().flatten() {
-                self.value[section][name] = value.clone();
-            }
-        }
-        Ok(())
-    }
-
-    /// The algorithm.
-    fn algo(&self) -> Algorithm {
-        let algo = serde_json::from_value(self.value["algo"].clone());
-        algo.expect("set when the draft was made")
-    }
-
-    /// Lays one value over the default: `key` is a full path, an alias, or an option of the
-    /// environment.
-    pub fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
-        let key = canonical(key);
-        if key == "overrides_whitelist" {
-            self.value[key] = value;
-            return Ok(());
-        }
-        let (section, name) = match key.split_once('.') {
-            Some((section, name)) => (section, name),
-            // A bare word is an option of the environment.
-            None => ("env", key),
-        };
-        if section == "env" {
-            if PARITY_ONLY.contains(&name) && env_options(self.env_id())?.contains_key(name) {
-                return Err(ConfigError::BadValue {
-                    key: format!("env.{name}"),
-                    detail:
-                        "it is for comparing traces with Gymnasium, and no run is made with it: \
-                             an episode would not follow from its seed and actions"
-                            .to_owned(),
-                });
-            }
-            self.value["env"][name] = value;
-            // The environment knows its options best; it also says which it has.
-            let Err(error) = make_env(self.env_id(), self.options()) else { return Ok(()) };
-            // A bare word may also be a setting whose section was left out.
-            return match (key.contains('.'), self.nearest_setting(name), &error) {
-                (false, Some(near), RegistryError::UnknownOption { hint, .. })
-                    if !hint.starts_with("did you mean") =>
-                {
-                    Err(ConfigError::UnknownKey {
-                        key: key.to_owned(),
-                        hint: format!("did you mean `{near}`?"),
-                    })
-                }
-                _ => Err(error.into()),
-            };
-        }
-        let slot = self.value.get_mut(section).and_then(|values| values.get_mut(name));
-        match slot {
-            Some(slot) if !section.is_empty() => {
-                *slot = value;
-                Ok(())
-            }
-            _ => Err(self.unknown(key)),
-        }
-    }
-
-    /// [`Self::set`] from text such as `trainer.gamma=0.98`.
-    pub fn set_text(&mut self, assignment: &str) -> Result<(), ConfigError> {
-        let (key, value) = parse_assignment(assignment, "trainer.gamma=0.98")?;
-        self.set(key, value)
-    }
-
-    /// Checks the whole and gives it its type.
-    pub fn finish(mut self) -> Result<RunConfig, ConfigError> {
-        // `1e6` is a whole number to people.
-        for section in ["trainer", "simulation", "evaluation", "seeds", "retention"] {
-            for value in self.value[section].as_object_mut().into_iter().flat_map(Map::values_mut) {
-                if let Some(number) =
-                    value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n))
-                {
-                    *value = Value::from(number as u64);
-                }
-            }
-        }
-        // First, because its errors say where they are.
-        Trainer::read(self.algo(), &self.value["trainer"])?;
-        let config: RunConfig = serde_path_to_error::deserialize(&self.value).map_err(|error| {
-            ConfigError::BadValue {
-                key: error.path().to_string(),
-                detail: plain_words(&error.inner().to_string()),
-            }
-        })?;
-        config.check_bounds()?;
-        // Options may change what an action is, so this is known only now.
-        let spec = make_env(&config.env_id, &config.env)?.spec();
-        if !config.algo.learns(&spec.actions) {
-            let algo = config.algo.name();
-            return Err(ConfigError::WrongActions { algo, env: config.env_id });
-        }
-        if config.trainer.early_stop() && config.saturation_rule().is_none() {
-            return Err(ConfigError::BadValue {
-                key: "trainer.early_stop".to_owned(),
-                detail: format!(
-                    "{} has no return from which it counts as solved, so nobody can say when to stop; leave it off",
-                    config.env_id
-                ),
-            });
-        }
-        Ok(config)
-    }
-
-    fn env_id(&self) -> &str {
-        self.value["env_id"].as_str().expect("set when the draft was made")
-    }
-
-    fn options(&self) -> &Map<String, Value> {
-        self.value["env"].as_object().expect("set when the draft was made")
-    }
-
-    fn unknown(&self, key: &str) -> ConfigError {
-        let known = self.settings();
-        let near = nearest(key, known.iter().map(String::as_str)).map(str::to_owned);
-        let hint = match near.or_else(|| self.nearest_setting(key)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", known.join(", ")),
-        };
-        ConfigError::UnknownKey { key: key.to_owned(), hint }
-    }
-
-    /// The full paths of all settings.
-    fn settings(&self) -> Vec<String> {
-        let sections =
-            self.value.as_object().into_iter().flatten().filter(|(section, _)| *section != "env");
-        sections
-            .flat_map(|(section, values)| {
-                let names = values.as_object().into_iter().flatten();
-                names.map(move |(name, _)| format!("{section}.{name}"))
-            })
-            .collect()
-    }
-
-    /// The setting whose name, without its section, is nearest to the end of `key`.
-    fn nearest_setting(&self, key: &str) -> Option<String> {
-        let key = key.rsplit('.').next().unwrap_or(key);
-        let known = self.settings();
-        let names = known.iter().filter_map(|path| path.split_once('.')).map(|(_, name)| name);
-        let aliases =
-            ALIASES.iter().filter_map(|(alias, _)| alias.split_once('.')).map(|(_, name)| name);
-        let near = nearest(key, names.chain(aliases))?;
-        let is_named = |path: &str| path.rsplit('.').next() == Some(near);
-        let by_alias = || {
-            ALIASES.iter().find(|(alias, _)| is_named(alias)).map(|(_, path)| (*path).to_owned())
-        };
-        known.iter().find(|path| is_named(path)).cloned().or_else(by_alias)
-    }
+    setting::aliases().find(|(alias, _)| *alias == key).map_or(key, |(_, canonical)| canonical)
 }
 
 impl RunConfig {
-    fn check_bounds(&self) -> Result<(), ConfigError> {
-        let Self { trainer, simulation, evaluation, seeds, retention, .. } = self;
-        let mut bounds = trainer.bounds();
-        bounds.extend([
-            ("simulation.n_envs", f64::from(simulation.n_envs), 1.0, 4_096.0),
-            ("simulation.n_steps", f64::from(simulation.n_steps.unwrap_or(16)), 16.0, 8_192.0),
-            ("resources.threads", f64::from(self.resources.threads), 0.0, 256.0),
-            ("evaluation.every_steps", evaluation.every_steps as f64, 1e3, 1e7),
-            ("evaluation.episodes", f64::from(evaluation.episodes), 1.0, 1e4),
-            ("evaluation.final_episodes", f64::from(evaluation.final_episodes), 1.0, 1e4),
-            ("retention.checkpoint_every_steps", retention.checkpoint_every_steps as f64, 1e3, 1e9),
-            ("retention.keep_checkpoints", f64::from(retention.keep_checkpoints), 1.0, 1e3),
-            ("retention.keep_videos", f64::from(retention.keep_videos), 0.0, 1e3),
-            ("retention.milestone_every_steps", retention.milestone_every_steps as f64, 0.0, 1e9),
-            ("retention.shard_target_mb", f64::from(retention.shard_target_mb), 1.0, 1024.0),
-        ]);
-        for (key, value, low, high) in bounds {
-            if !(low..=high).contains(&value) {
-                let detail = format!("{value} is not between {low} and {high}");
-                return Err(ConfigError::BadValue { key: key.to_owned(), detail });
+    /// Everything that is wrong with it, by the table of settings and as a whole.
+    fn problems(&self) -> Vec<ConfigError> {
+        let whole = serde_json::to_value(self).expect("a configuration is plain data");
+        let bad = |key: String, detail| ConfigError::BadValue { key, detail };
+        let mut problems = Vec::new();
+        for setting in setting::settings_of(self.algo, &self.env_id) {
+            let pointer = format!("/{}", setting.path.replace('.', "/"));
+            // Options that nobody gave, and settings of older files, are as they are by default.
+            let Some(value) = whole.pointer(&pointer) else { continue };
+            if let Err(detail) = setting.check(value) {
+                problems.push(bad(setting.path.to_owned(), detail));
             }
         }
-        for (key, text, is_good) in [
-            ("resources.cpu", &self.resources.cpu, self.resources.cpu_cores().is_some()),
-            ("resources.memory", &self.resources.memory, self.resources.memory_bytes().is_some()),
-        ] {
-            if !is_good {
-                let detail =
-                    format!("`{text}` is no amount; write 2 cores as 2, 4 gigabytes as 4Gi");
-                return Err(ConfigError::BadValue { key: key.to_owned(), detail });
+        for (idx, path) in self.overrides_whitelist.iter().enumerate() {
+            let is_known = setting::setting(path).is_some_and(|setting| {
+                setting.is_of(self.algo) && setting.form != setting::Form::Paths
+            });
+            if !is_known {
+                let known = setting::SETTINGS.iter().filter(|setting| setting.is_of(self.algo));
+                let hint = match nearest(path, known.map(|setting| setting.path)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "it takes full paths, such as trainer.learning_rate".to_owned(),
+                };
+                let detail = format!("{} has no setting `{path}`; {hint}", self.algo.name());
+                problems.push(bad(format!("overrides_whitelist.{idx}"), detail));
             }
         }
-        // Beyond what a float tells apart.
-        if i64::try_from(seeds.seed_base).is_err() {
-            return Err(ConfigError::BadValue {
-                key: "seeds.seed_base".to_owned(),
-                detail: format!("{} is not between 0 and {}", seeds.seed_base, i64::MAX),
-            });
-        }
-        let net = trainer.net_arch();
-        if !(1..=8).contains(&net.len()) || !net.iter().all(|n| (1..=1024).contains(n)) {
-            return Err(ConfigError::BadValue {
-                key: "trainer.net_arch".to_owned(),
-                detail: format!("{net:?} is not a list of 1 to 8 layers of 1 to 1,024 units"),
-            });
-        }
-        if let Trainer::Ppo(ppo) = trainer {
-            let n_gathered = simulation.n_envs * self.n_steps();
+        if let (Trainer::Ppo(ppo), []) = (&self.trainer, problems.as_slice()) {
+            let n_gathered = self.simulation.n_envs * self.n_steps();
             if ppo.batch_size > n_gathered {
-                return Err(ConfigError::BadValue {
-                    key: "trainer.batch_size".to_owned(),
-                    detail: format!(
-                        "{} is more than the {n_gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps)",
-                        ppo.batch_size
-                    ),
-                });
+                let detail = format!(
+                    "{} is more than the {n_gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps)",
+                    ppo.batch_size
+                );
+                problems.push(bad("trainer.batch_size".to_owned(), detail));
             }
         }
-        Ok(())
+        if let Ok(env) = make_env(&self.env_id, &self.env) {
+            // Options may change what an action is, so this is known only now.
+            if !self.algo.learns(&env.spec().actions) {
+                let (algo, env) = (self.algo.name(), self.env_id.clone());
+                problems.push(ConfigError::WrongActions { algo, env });
+            }
+        }
+        if self.trainer.early_stop() && self.saturation_rule().is_none() {
+            let detail = format!(
+                "{} has no return from which it counts as solved, so nobody can say when to stop; leave it off",
+                self.env_id
+            );
+            problems.push(bad("trainer.early_stop".to_owned(), detail));
+        }
+        problems
     }
 
     /// Steps that each environment takes for one update.
@@ -729,9 +486,13 @@ impl RunConfig {
     pub fn learner(&self) -> LearnerConfig {
         match &self.trainer {
             Trainer::Ppo(ppo) => {
-                LearnerConfig::Ppo(ppo.learner(self.simulation.n_envs, self.n_steps()))
+                let config = ppo.learner(self.simulation.n_envs, self.n_steps());
+                LearnerConfig::Ppo(ppo::Config { episode_seeds: self.seeds.per_episode, ..config })
             }
-            Trainer::Dqn(dqn) => LearnerConfig::Dqn(dqn.learner(self.simulation.n_envs)),
+            Trainer::Dqn(dqn) => {
+                let config = dqn.learner(self.simulation.n_envs);
+                LearnerConfig::Dqn(dqn::Config { episode_seeds: self.seeds.per_episode, ..config })
+            }
         }
     }
 

@@ -13,6 +13,9 @@ pub enum RunError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Several things are wrong with the configuration.
+    #[error("{}", in_lines(.0))]
+    Configs(Vec<ConfigError>),
     /// A checkpoint is whole, but what it goes on from is not all there.
     #[error(
         "cannot go on from {}: {detail}; `cartridge fsck` names what is damaged, and an older or newer checkpoint may do",
@@ -290,6 +293,17 @@ pub enum RunError {
     /// The environment cannot be played by a person with keys.
     #[error("`{0}` waits for decisions and is not played in real time")]
     NotRealTime(String),
+    /// A token cannot be made as asked.
+    #[error("{detail}")]
+    BadToken {
+        /// The field that is wrong.
+        field: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// There is no such token.
+    #[error("there is no token `{0}`; `cartridge token list` shows those that there are")]
+    NoSuchToken(String),
     /// Another lab works on this data folder.
     #[error(
         "another lab is already at work on {data}{at}\n\
@@ -305,6 +319,21 @@ pub enum RunError {
 
 /// The crate's result.
 pub type Result<T, E = RunError> = std::result::Result<T, E>;
+
+impl RunError {
+    /// One or more things that are wrong with a configuration.
+    pub fn of_config(mut errors: Vec<ConfigError>) -> Self {
+        match errors.len() {
+            1 => Self::Config(errors.remove(0)),
+            _ => Self::Configs(errors),
+        }
+    }
+}
+
+fn in_lines(errors: &[ConfigError]) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
 
 fn state_word(state: RunState) -> &'static str {
     match state {

@@ -281,6 +281,7 @@ pub fn create(
         environment: Default::default(),
         limits: Default::default(),
         experiment_id: None,
+        group: None,
     })?;
     let of = json!({ "run": job.run, "checkpoint": job.checkpoint, "step": step });
     let new = json!({ "episodes": episodes, "video": job.video });

@@ -105,6 +105,7 @@ impl Record {
             environment: Default::default(),
             limits: Default::default(),
             experiment_id: None,
+            group: None,
         })?;
         let mut journal = Journal { events: Appender::open(dir.events_path())? };
         let seed = seed.unwrap_or_else(random_seed);

@@ -24,6 +24,7 @@ use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::evaluation_job;
 use crate::lab::{Lab, subject};
+use crate::reserve;
 use crate::retention::{LabConfig, Limits, Plan, RunFacts, plan};
 use crate::steer::{self, By};
 
@@ -128,6 +129,7 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
     if dry_run {
         return Ok(outcome);
     }
+    reserve::spend(data)?;
     prune(data, &subjects, &mut outcome);
     for doomed in &outcome.plan.runs {
         // It is looked at again: it may have been started since.
@@ -138,6 +140,7 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
             outcome.failed.push((doomed.run_id.clone(), error.to_string()));
         }
     }
+    reserve::keep(data)?;
     Ok(outcome)
 }
 

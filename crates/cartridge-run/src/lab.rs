@@ -5,10 +5,13 @@
 //! event loop.
 
 mod evaluations;
+mod experiments;
+mod readiness;
 mod steering;
 mod views;
 
 pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
+pub use self::experiments::{ExperimentView, GroupView};
 pub use self::views::DiskProblem;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -114,6 +117,8 @@ struct Watch {
     last_discovery: Option<Instant>,
     /// When the folder of runs was last changed, at the two latest looks at its content.
     listed: [Option<SystemTime>; 2],
+    /// The same of the folder of experiments.
+    listed_experiments: [Option<SystemTime>; 2],
     /// Whether it holds something that is no run yet.
     has_unfinished: bool,
     /// The runs for which the last tick had no time.
@@ -400,18 +405,24 @@ impl Lab {
         // Taken while nobody else can write, so that numbers are told in their order.
         let mut rows = std::mem::take(&mut *held(&self.untold));
         for line in done {
+            let Some(run) = line.run() else { continue };
             match line.what {
-                Deed::Resume | Deed::Start => self.wake(&line.target),
+                Deed::Resume | Deed::Start => self.wake(&run),
                 // One that somebody made beside the lab waits for it.
-                Deed::Create | Deed::Fork | Deed::Evaluate if index.run(&line.target).is_err() => {
-                    self.wake(&line.target);
+                Deed::Create | Deed::Fork | Deed::Evaluate if index.run(&run).is_err() => {
+                    self.wake(&run);
                 }
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
-                    if index.run(&line.target).is_ok() =>
+                    if index.run(&run).is_ok() =>
                 {
-                    rows.push(index.publish_status(&line.target)?);
+                    rows.push(index.publish_status(&run)?);
                 }
                 _ => {}
+            }
+        }
+        if is_discovery && self.is_experiment_listing_due() {
+            for (id, error) in index.take_in_experiments(&self.data)? {
+                tracing::warn!(experiment = %id, %error, "cannot take in an experiment");
             }
         }
         let mut due = self.due(&mut index, is_discovery)?;
@@ -512,6 +523,16 @@ impl Lab {
         let is_same = changed.is_some() && watch.listed == [changed; 2];
         watch.listed = [watch.listed[1], changed];
         std::mem::take(&mut watch.has_unfinished) || !is_same
+    }
+
+    /// Whether the folder of experiments may hold others than at the last look, as above.
+    fn is_experiment_listing_due(&self) -> bool {
+        let folder = cartridge_store::experiments::folder(&self.data);
+        let changed = std::fs::metadata(folder).and_then(|metadata| metadata.modified()).ok();
+        let mut watch = held(&self.watch);
+        let is_same = watch.listed_experiments == [changed; 2];
+        watch.listed_experiments = [watch.listed_experiments[1], changed];
+        !is_same
     }
 
     /// Forgets old rows of the feed, and empties the write-ahead log, which would grow without
@@ -711,6 +732,9 @@ pub fn reindex(data: &DataDir) -> Result<Reindexed> {
     Index::remove(data)?;
     let mut index = Index::open(data)?;
     let mut done = Reindexed::default();
+    for (id, error) in index.take_in_experiments(data)? {
+        tracing::warn!(experiment = %id, %error, "cannot take in an experiment");
+    }
     for id in data.run_ids()? {
         let taken = loop {
             match index.ingest(data, &id) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cartridge_games::registry::make_env;
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    DataDir, Limits, Manifest, Parent, Restart, RunDir, RunId, RunKind, StoreError,
+    DataDir, GroupId, Limits, Manifest, Parent, Restart, RunDir, RunId, RunKind, StoreError,
     SupervisorEvent, SupervisorLine,
 };
 
@@ -29,6 +29,8 @@ pub struct Terms {
     pub limits: Limits,
     /// The experiment that it belongs to.
     pub experiment_id: Option<String>,
+    /// The runs that it was made together with.
+    pub group: Option<GroupId>,
 }
 
 /// A run of a trainer that is not ours.
@@ -94,14 +96,14 @@ impl Launcher {
         Ok(RunDir::create_prepared(data, prepare, manifest)?)
     }
 
-    fn manifest(
+    pub(crate) fn manifest(
         &self,
         id: RunId,
         config: &RunConfig,
         parent: Option<Parent>,
         terms: Terms,
     ) -> Manifest {
-        let Terms { restart, limits, experiment_id } = terms;
+        let Terms { restart, limits, experiment_id, group } = terms;
         // A configuration that was checked has an environment.
         let env = make_env(&config.env_id, &config.env);
         let env_name = env.map_or_else(|_| config.env_id.clone(), |env| env.spec().name.to_owned());
@@ -121,6 +123,7 @@ impl Launcher {
             environment: BTreeMap::new(),
             limits,
             experiment_id,
+            group,
         }
     }
 
@@ -131,7 +134,7 @@ impl Launcher {
         external: External,
     ) -> Result<(RunDir, Manifest)> {
         let External { env_id, name, seed, command, cwd, environment, resources, terms } = external;
-        let Terms { restart, limits, experiment_id } = terms;
+        let Terms { restart, limits, experiment_id, group } = terms;
         let mut config =
             serde_json::json!({ "env_id": env_id, "command": command, "resources": resources });
         if let Some(seed) = seed {
@@ -153,6 +156,7 @@ impl Launcher {
             environment,
             limits,
             experiment_id,
+            group,
         })?)
     }
 
@@ -183,6 +187,7 @@ impl Launcher {
                 step: checkpoint.step,
             }),
             restart: None,
+            group: None,
             ..parent.clone()
         })?)
     }

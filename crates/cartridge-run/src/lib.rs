@@ -4,6 +4,8 @@
 //!
 //! * [`config`]: what a run is told, from defaults, files and `--set`, checked and explained.
 //! * [`tunable`]: what may be changed while a run trains.
+//! * [`experiment`]: templates of runs, and the runs that are made from them; [`aggregate`]: what
+//!   several runs come to.
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
 //! * [`queue`]: which of the waiting runs can be started now.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
@@ -31,11 +33,13 @@
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
+//! * [`token`], [`session`]: who may do what, and which browsers have left.
 //! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
 //!
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod aggregate;
 pub mod archive;
 pub mod audit;
 mod camera;
@@ -50,6 +54,7 @@ pub mod episode;
 pub mod error;
 pub mod evaluation;
 pub mod evaluation_job;
+pub mod experiment;
 pub mod film;
 pub mod foreign;
 pub mod fsck;
@@ -72,12 +77,15 @@ pub mod preview;
 pub mod protocol;
 pub mod queue;
 pub mod reproduce;
+mod reserve;
 pub mod retention;
 pub mod saturation;
 pub mod secret;
+pub mod session;
 pub mod steer;
 pub mod supervisor;
 pub mod throughput;
+pub mod token;
 pub mod trace;
 pub mod tunable;
 pub mod worker;

@@ -114,6 +114,7 @@ impl Play {
             environment: Default::default(),
             limits: Default::default(),
             experiment_id: None,
+            group: None,
         })?;
         Self::load(data, &manifest.id)
     }

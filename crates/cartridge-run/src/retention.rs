@@ -37,12 +37,22 @@ pub struct LabConfig {
     pub format: u32,
     /// What is kept.
     pub retention: Limits,
+    /// Whom the lab answers.
+    pub server: Server,
 }
 
 impl Default for LabConfig {
     fn default() -> Self {
-        Self { format: FORMAT, retention: Limits::default() }
+        Self { format: FORMAT, retention: Limits::default(), server: Server::default() }
     }
+}
+
+/// Whom the lab answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// Other origins whose pages may talk to the lab, such as `https://lab.example`.
+    pub allowed_origins: Vec<String>,
 }
 
 /// What is kept; nothing means no limit.

@@ -25,6 +25,7 @@ use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::secret;
+use crate::token::Role;
 use crate::tunable::{self, Tunable};
 
 /// How long a deleted run can be brought back.
@@ -35,14 +36,18 @@ pub const UNDO_S: f64 = 7.0 * 86_400.0;
 pub struct By<'a> {
     /// Their name.
     pub who: &'a str,
+    /// What they may do; whoever writes the folder itself needs no role.
+    pub role: Option<Role>,
     /// The key that the client gave the request.
     pub request: Option<&'a str>,
+    /// The number that the lab gave the request.
+    pub request_id: Option<&'a str>,
 }
 
 impl<'a> By<'a> {
     /// Somebody whose requests have no keys.
     pub fn new(who: &'a str) -> Self {
-        Self { who, request: None }
+        Self { who, role: None, request: None, request_id: None }
     }
 }
 
@@ -84,8 +89,7 @@ pub(crate) fn record(
     old: Value,
     new: Value,
 ) -> Result<()> {
-    let request = by.request.map(str::to_owned);
-    audit::record(data, Entry { who: by.who, what, target, old, new, request }, unix_now())?;
+    audit::record(data, Entry { old, new, ..Entry::new(by, what, target) }, unix_now())?;
     tracing::info!(run = %target, by = by.who, "{}", what.as_str());
     Ok(())
 }
@@ -129,23 +133,17 @@ pub fn ask(
     }
     if command.is_end() && status.state() == RunState::Queued && end_unstarted(data, id)? {
         let deed = if command == Command::Stop { Deed::Stop } else { Deed::Terminate };
-        return record(data, by, deed, id, json!("queued"), Value::Null);
+        return record(data, by, deed, id, json!("queued"), json!("terminated"));
     }
+    let was = json!(status.state());
     let (deed, old, new) = match &command {
-        Command::Stop => (Deed::Stop, Value::Null, Value::Null),
-        Command::Pause => (Deed::Pause, Value::Null, Value::Null),
-        Command::Resume => (Deed::Resume, json!("paused"), Value::Null),
-        Command::Terminate => (Deed::Terminate, Value::Null, Value::Null),
+        Command::Stop => (Deed::Stop, was, json!("stopping")),
+        Command::Pause => (Deed::Pause, was, json!("paused")),
+        Command::Resume => (Deed::Resume, json!("paused"), json!("running")),
+        Command::Terminate => (Deed::Terminate, was, json!("terminated")),
         Command::Checkpoint => (Deed::Checkpoint, Value::Null, Value::Null),
         Command::Tune { path, value } => {
-            // A foreign trainer has names of its own.
-            let named = Tunable::named(path).map(|tunable| tunable.path().to_owned());
-            let path = named.unwrap_or_else(|_| path.clone());
-            let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
-            let old = status.tuned.get(&path).map(|value| json!(value));
-            let args = status.trainer.as_ref().map(|trainer| &trainer.args);
-            let said = args.and_then(|args| tunable::said_in(args, &path)).map(Value::from);
-            let old = old.or_else(|| made.cloned()).or(said).unwrap_or_default();
+            let (path, old) = setting_of(manifest, status, path);
             (Deed::Tune, json!({ &path: old }), json!({ &path: value }))
         }
         // Who watches changes nothing about the run.
@@ -159,6 +157,20 @@ pub fn ask(
         }
         issued => issued.and_then(|()| record(data, by, deed, id, old, new)),
     }
+}
+
+/// The full path of a setting that may be tuned, and what it is now; null where a foreign trainer
+/// never said.
+pub fn setting_of(manifest: &Manifest, status: &RunStatus, path: &str) -> (String, Value) {
+    // A foreign trainer has names of its own.
+    let named = Tunable::named(path).map(|tunable| tunable.path().to_owned());
+    let path = named.unwrap_or_else(|_| path.to_owned());
+    let made = manifest.config.pointer(&format!("/{}", path.replace('.', "/")));
+    let old = status.tuned.get(&path).map(|value| json!(value));
+    let args = status.trainer.as_ref().map(|trainer| &trainer.args);
+    let said = args.and_then(|args| tunable::said_in(args, &path)).map(Value::from);
+    let old = old.or_else(|| made.cloned()).or(said).unwrap_or_default();
+    (path, old)
 }
 
 /// Ends the supervisor of a run, and with it its trainer; says whether there was one.
@@ -453,8 +465,8 @@ pub fn fork(
     }
     let origin = Parent { run: parent.id.clone(), checkpoint: name, step };
     // It is not started again by itself unless somebody says so; its other terms are the parent's.
-    let terms =
-        Terms { restart: None, limits: parent.limits, experiment_id: parent.experiment_id.clone() };
+    let experiment_id = parent.experiment_id.clone();
+    let terms = Terms { restart: None, limits: parent.limits, experiment_id, group: None };
     let (_, manifest) = launcher.create_fork(data, &config, origin.clone(), whole, terms)?;
     let new: serde_json::Map<String, Value> = overrides.iter().cloned().collect();
     record(data, by, Deed::Fork, &manifest.id, json!(origin), Value::Object(new))?;

@@ -40,6 +40,7 @@ use crate::lab::held;
 use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
 use crate::secret;
+use crate::steer::By;
 
 /// Time between two signs of life.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -264,16 +265,24 @@ fn tell_what_is_left(dir: &RunDir, attempt: u32, told: &[String]) {
     _ = events.sync();
 }
 
+/// What our own trainer is told.
+pub(crate) fn worker_arguments(data: &DataDir, run: &str, attempt: u32) -> [OsString; 7] {
+    let attempt = attempt.to_string();
+    [
+        "worker".into(),
+        "--data".into(),
+        data.path().into(),
+        "--run".into(),
+        run.into(),
+        "--attempt".into(),
+        attempt.into(),
+    ]
+}
+
 fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> Command {
     let mut command = Command::new(program);
     command
-        .arg("worker")
-        .arg("--data")
-        .arg(data.path())
-        .arg("--run")
-        .arg(id.as_str())
-        .arg("--attempt")
-        .arg(attempt.to_string())
+        .args(worker_arguments(data, id.as_str(), attempt))
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
         .env("CARTRIDGE_RUN_DIR", data.run(id).path())
@@ -448,7 +457,7 @@ impl Watch<'_> {
             self.tell(format!("Control line {line} was refused: {reason}"));
             let entry = Entry {
                 new: json!({ "control_line": line, "reason": reason }),
-                ..Entry::new("supervisor", Deed::Refuse, self.id)
+                ..Entry::new(By::new("supervisor"), Deed::Refuse, self.id)
             };
             _ = audit::record(self.data, entry, unix_now());
         }
@@ -461,7 +470,7 @@ impl Watch<'_> {
         let entry = Entry {
             old: json!({ "control": seq, "command": command }),
             new: json!({ "reason": reason }),
-            ..Entry::new(who, Deed::Refuse, self.id)
+            ..Entry::new(By::new(who), Deed::Refuse, self.id)
         };
         _ = audit::record(self.data, entry, unix_now());
     }

@@ -7,6 +7,7 @@ use cartridge_games::nearest::nearest;
 use cartridge_learn::report::Knob;
 use serde_json::Value;
 
+use crate::config::setting::{Range, setting};
 use crate::config::{Algorithm, ConfigError, RunConfig, canonical};
 
 /// A setting that can be changed while a run trains.
@@ -46,15 +47,10 @@ impl Tunable {
         }
     }
 
-    /// The least and the greatest value.
-    pub fn bounds(self) -> (f64, f64) {
-        match self {
-            // Zero itself is not in it: nothing would be learnt.
-            Self::Learner(Knob::LearningRate) => (f64::MIN_POSITIVE, 1.0),
-            Self::Learner(Knob::EntCoef) => (0.0, 0.1),
-            Self::Learner(Knob::ClipRange) => (0.05, 0.3),
-            Self::EvaluationEvery => (1e3, 1e7),
-        }
+    /// The least and the greatest value while a run trains.
+    pub fn bounds(self) -> Range {
+        let tuning = setting(self.path()).and_then(|setting| setting.tuning);
+        tuning.expect("what is tunable has bounds in the table of settings")
     }
 
     /// The setting that `path` or an alias of it names.
@@ -73,21 +69,14 @@ impl Tunable {
 
     /// Complains about a value that is out of bounds.
     pub fn check(self, value: f64) -> Result<(), ConfigError> {
-        let (low, high) = self.bounds();
+        let bounds = self.bounds();
         let is_whole = self != Self::EvaluationEvery || value.fract() == 0.0;
-        if (low..=high).contains(&value) && is_whole {
+        if bounds.contains(value) && is_whole {
             return Ok(());
         }
         let detail = match self {
-            Self::Learner(Knob::LearningRate) => {
-                format!("{value} is not above 0 and at most {high} (while training)")
-            }
-            Self::EvaluationEvery => {
-                format!("{value} is no whole number between {low} and {high}")
-            }
-            Self::Learner(_) => {
-                format!("{value} is not between {low} and {high} (while training)")
-            }
+            Self::EvaluationEvery => format!("{value} is no whole number {}", bounds.words()),
+            Self::Learner(_) => format!("{value} is not {} (while training)", bounds.words()),
         };
         Err(ConfigError::BadValue { key: self.path().to_owned(), detail })
     }

@@ -1,6 +1,6 @@
 //! What a client is told when something goes wrong: RFC 9457 problems.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use cartridge_run::config::ConfigError;
 use cartridge_run::lab::DiskProblem;
 use cartridge_run::store::{DiskTrouble, StoreError};
+use cartridge_run::token::Role;
 use cartridge_run::{RunError, secret};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -27,6 +28,9 @@ pub enum ApiError {
         /// What is wrong with it.
         detail: String,
     },
+    /// Fields of a configuration are wrong: JSON pointers, and what is wrong with each.
+    #[error("{}", in_sentences(.0))]
+    Fields(Vec<(String, String)>),
     /// The body is larger than any request of ours.
     #[error("the body is larger than {} bytes", crate::MAX_BODY_BYTES)]
     TooLarge,
@@ -38,6 +42,50 @@ pub enum ApiError {
         "this needs a login or the token: see `cartridge url` and the file `token` in the data folder"
     )]
     Unauthorized,
+    /// The role of the token is not enough.
+    #[error(
+        "this needs the role {needed}, and this token has {has}; an admin makes others with `cartridge token new --role {needed}`"
+    )]
+    RoleTooLow {
+        /// What the token may do.
+        has: Role,
+        /// What is needed.
+        needed: Role,
+    },
+    /// The ticket was used before, is too old, or is for another address.
+    #[error("this ticket is not good here: ask for a new one with POST /api/tickets")]
+    WrongTicket,
+    /// Too many tickets wait to be used.
+    #[error("too many tickets are out; use some, or wait half a minute")]
+    NoTicket,
+    /// Too many requests.
+    #[error("too many requests; try again in {} s", .0.as_secs() + 1)]
+    TooFast(Duration),
+    /// Too many live streams.
+    #[error("{0} live streams are open; close one of them first")]
+    NoStream(usize),
+    /// The address is too long.
+    #[error("the address is longer than {0} bytes")]
+    LongAddress(usize),
+    /// The body did not come in time.
+    #[error("the body did not come within {} s", .0.as_secs())]
+    SlowBody(Duration),
+    /// A mutation without a key.
+    #[error(
+        "send a header `Idempotency-Key` with a value that is new for each action, such as a UUID, and the same when you ask again"
+    )]
+    NoKey,
+    /// The same request is being answered.
+    #[error("the request with this `Idempotency-Key` is still under way; ask again in a moment")]
+    UnderWay,
+    /// The key belongs to another request.
+    #[error("this `Idempotency-Key` was used for another request; take a new one")]
+    KeyReused,
+    /// What was made is shown once.
+    #[error(
+        "this request has made its token already, and a token is shown once; revoke it and make another"
+    )]
+    ShownOnce,
     /// The token that was given is not the lab's.
     #[error("this is not the token of this lab")]
     WrongToken,
@@ -106,6 +154,11 @@ pub struct FieldProblem {
     pub detail: String,
 }
 
+fn in_sentences(problems: &[(String, String)]) -> String {
+    let details: Vec<&str> = problems.iter().map(|(_, detail)| detail.as_str()).collect();
+    details.join("; ")
+}
+
 fn disk_words(problem: &DiskProblem) -> String {
     let DiskProblem { trouble, path, free_bytes } = problem;
     let (what, hint) = match trouble {
@@ -131,7 +184,10 @@ impl ApiError {
                 RunError::Config(ConfigError::Registry(_)) | RunError::Registry(_) => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
                 }
-                RunError::Config(_) | RunError::GameOption { .. } => {
+                RunError::Config(ConfigError::UnknownSchema { .. }) => {
+                    (StatusCode::NOT_FOUND, "no_such_schema")
+                }
+                RunError::Config(_) | RunError::Configs(_) | RunError::GameOption { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config")
                 }
                 RunError::UnknownOpponent { .. } => {
@@ -173,9 +229,17 @@ impl ApiError {
                     (StatusCode::UNPROCESSABLE_ENTITY, "bad_policy")
                 }
                 RunError::Store(StoreError::NoSuchRun(_)) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::Store(StoreError::NoSuchExperiment(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_experiment")
+                }
+                RunError::Store(StoreError::NoSuchGroup(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_group")
+                }
                 RunError::Store(StoreError::NoSuchArtifact(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_artifact")
                 }
+                RunError::BadToken { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+                RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),
                 RunError::Store(_)
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }
@@ -184,10 +248,22 @@ impl ApiError {
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+            Self::Fields(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::WrongToken => (StatusCode::UNAUTHORIZED, "wrong_token"),
+            Self::WrongTicket => (StatusCode::UNAUTHORIZED, "wrong_ticket"),
+            Self::RoleTooLow { .. } => (StatusCode::FORBIDDEN, "role_too_low"),
+            Self::NoTicket => (StatusCode::TOO_MANY_REQUESTS, "no_ticket"),
+            Self::TooFast(_) => (StatusCode::TOO_MANY_REQUESTS, "too_fast"),
+            Self::NoStream(_) => (StatusCode::SERVICE_UNAVAILABLE, "no_stream"),
+            Self::LongAddress(_) => (StatusCode::URI_TOO_LONG, "long_address"),
+            Self::SlowBody(_) => (StatusCode::REQUEST_TIMEOUT, "slow_body"),
+            Self::NoKey => (StatusCode::BAD_REQUEST, "no_idempotency_key"),
+            Self::UnderWay => (StatusCode::CONFLICT, "under_way"),
+            Self::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
+            Self::ShownOnce => (StatusCode::CONFLICT, "shown_once"),
             Self::ForeignHost(_) => (StatusCode::FORBIDDEN, "foreign_host"),
             Self::ForeignOrigin => (StatusCode::FORBIDDEN, "foreign_origin"),
             Self::NoSuchEnvironment(_) => (StatusCode::NOT_FOUND, "no_such_environment"),
@@ -207,16 +283,44 @@ impl ApiError {
         }
     }
 
+    /// How long to wait before asking again, where that helps.
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::TooFast(wait) => Some(wait.as_secs() + 1),
+            Self::UnderWay => Some(1),
+            Self::NoStream(_) | Self::NoSeat(_) => Some(5),
+            Self::NoTicket => Some(30),
+            _ => None,
+        }
+    }
+
     /// The fields that are wrong, as pointers into the request.
     fn fields(&self) -> Vec<FieldProblem> {
+        if let Self::Fields(problems) = self {
+            let problem = |(pointer, detail): &(String, String)| FieldProblem {
+                pointer: pointer.clone(),
+                detail: detail.clone(),
+            };
+            return problems.iter().map(problem).collect();
+        }
+        if let Self::Run(RunError::Configs(errors)) = self {
+            let problem = |error: &ConfigError| FieldProblem {
+                pointer: error.pointer(),
+                detail: error.to_string(),
+            };
+            return errors.iter().map(problem).collect();
+        }
         let pointer = match self {
             Self::Field { pointer, .. } => pointer.clone(),
+            // The name of a schema is in the address.
+            Self::Run(RunError::Config(ConfigError::UnknownSchema { .. })) => return Vec::new(),
             Self::Run(RunError::Config(error)) => error.pointer(),
             Self::Run(RunError::Registry(_)) => "/game".to_owned(),
             Self::Run(RunError::NotRealTime(_)) => "/env_id".to_owned(),
             Self::Run(RunError::UnknownOpponent { .. }) => "/opponent".to_owned(),
             Self::Run(RunError::IllegalMove { .. }) => "/action".to_owned(),
             Self::Run(RunError::StaleMove { .. }) => "/ply".to_owned(),
+            Self::Run(RunError::BadToken { field, .. }) => format!("/{field}"),
             _ => return Vec::new(),
         };
         vec![FieldProblem { pointer, detail: self.to_string() }]
@@ -226,7 +330,7 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code) = self.status();
-        let request_id = REQUEST_ID.try_with(Clone::clone).unwrap_or_default();
+        let request_id = request_id();
         let detail = if status == StatusCode::INTERNAL_SERVER_ERROR {
             // What happened inside is for the log; the client gets the number to find it by.
             tracing::error!(%request_id, error = %self, "a request failed");
@@ -247,12 +351,27 @@ impl IntoResponse for ApiError {
             errors: self.fields(),
         };
         let body = serde_json::to_vec(&problem).expect("a problem is plain data");
-        (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response()
+        let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+        let retry = self.retry_after().map(|seconds| [(header::RETRY_AFTER, seconds.to_string())]);
+        match retry {
+            Some(retry) => (status, kind, retry, body).into_response(),
+            None => (status, kind, body).into_response(),
+        }
     }
 }
 
 tokio::task_local! {
     static REQUEST_ID: String;
+}
+
+/// The number of the request that is being answered.
+pub(crate) fn request_id() -> String {
+    REQUEST_ID.try_with(Clone::clone).unwrap_or_default()
+}
+
+/// Answers as part of the request with this number, in whatever task.
+pub(crate) async fn in_request<T>(id: String, answer: impl Future<Output = T>) -> T {
+    REQUEST_ID.scope(id, answer).await
 }
 
 /// Gives every request a number, which its problem, its log lines and its answer carry.

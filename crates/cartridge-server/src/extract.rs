@@ -1,5 +1,8 @@
 //! Request bodies, queries and path parameters, with problems that point at the field.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -7,6 +10,7 @@ use cartridge_run::config::plain_words;
 use cartridge_run::steer::By;
 use serde::de::DeserializeOwned;
 
+use crate::auth::Principal;
 use crate::error::ApiError;
 
 /// A JSON body.
@@ -80,17 +84,36 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// Who asks, in what is recorded.
-const WHO: &str = "admin";
-
-/// The key by which a request that is sent again is known: the `Idempotency-Key` header.
-#[derive(Debug)]
-pub struct RequestKey(Option<String>);
+/// Who asks for a change, and by which request. Made for every mutation by
+/// [`once`](crate::mutation::once), and taken by the handlers that record what they do.
+#[derive(Clone, Debug)]
+pub struct RequestKey {
+    principal: Principal,
+    /// The `Idempotency-Key`, by which a request that is sent again is known.
+    key: Option<String>,
+    request_id: String,
+    is_recorded: Arc<AtomicBool>,
+}
 
 impl RequestKey {
-    /// Who asks, by this request.
+    pub(crate) fn new(principal: Principal, key: Option<String>, request_id: String) -> Self {
+        Self { principal, key, request_id, is_recorded: Arc::default() }
+    }
+
+    /// Who asks, by this request, for the line in the audit that the lab now writes.
     pub fn by(&self) -> By<'_> {
-        By { who: WHO, request: self.0.as_deref() }
+        self.is_recorded.store(true, Ordering::Relaxed);
+        By {
+            who: &self.principal.name,
+            role: Some(self.principal.role),
+            request: self.key.as_deref(),
+            request_id: Some(&self.request_id),
+        }
+    }
+
+    /// Whether anybody has asked who it is, and so has written a line.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.is_recorded.load(Ordering::Relaxed)
     }
 }
 
@@ -98,13 +121,8 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestKey {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
-        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
-        match value.to_str() {
-            Ok(key) if (1..=200).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
-            _ => Err(ApiError::Malformed(
-                "`Idempotency-Key` has 1 to 200 letters, digits and signs".to_owned(),
-            )),
-        }
+        let key = parts.extensions.get::<Self>().cloned();
+        key.ok_or_else(|| ApiError::Internal("this route does not know who asks".to_owned()))
     }
 }
 

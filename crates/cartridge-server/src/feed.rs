@@ -35,6 +35,8 @@ pub struct Feed {
     turns: watch::Sender<u64>,
     closing: watch::Sender<bool>,
     shared: Arc<Shared>,
+    /// When the runs were last taken in.
+    ticked: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Feed {
@@ -45,6 +47,7 @@ impl Feed {
             turns: watch::Sender::new(0),
             closing: watch::Sender::new(false),
             shared: Arc::default(),
+            ticked: Arc::default(),
         }
     }
 
@@ -64,6 +67,10 @@ impl Feed {
                     // There is nobody to tell.
                     lab.tick_unheard().map(|newest| feed.pass_over(newest))
                 };
+                if ticked.is_ok() {
+                    *feed.ticked.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Some(Instant::now());
+                }
                 match ticked {
                     Ok(()) if std::mem::take(&mut failing) => {
                         tracing::info!("the runs are taken in again");
@@ -80,6 +87,12 @@ impl Feed {
                 thread::sleep(if is_behind { TICK / 10 } else { TICK });
             }
         })
+    }
+
+    /// How long ago the runs were last taken in, if ever.
+    pub fn since_tick(&self) -> Option<Duration> {
+        let ticked = *self.ticked.lock().unwrap_or_else(PoisonError::into_inner);
+        ticked.map(|at| at.elapsed())
     }
 
     /// Tells all readers.

@@ -4,7 +4,11 @@
 //!
 //! * [`app`]: the whole application as a value; [`serve`] puts it on a socket and tests call it.
 //! * [`api`]: one file per noun, holding its parameters, responses and handlers.
-//! * [`auth`]: who may come in: token, cookie, host and origin.
+//! * [`auth`]: who may come in: host, origin, token, cookie; [`tickets`]: one door, once.
+//! * [`roles`]: who may do what, in one table.
+//! * [`mutation`]: what every change goes through; [`recipe`]: how to make it again.
+//! * [`gate`], [`limits`]: how much may come in; [`connections`]: the sockets.
+//! * `document`: what all routes share in the OpenAPI document.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
 //! * [`live_frames`]: pictures of runs, while somebody watches.
 //! * [`live_play`]: environments that people play: the clock, the keys and the pictures.
@@ -19,18 +23,28 @@
 pub mod api;
 pub mod assets;
 pub mod auth;
+pub mod connections;
+mod document;
 pub mod error;
 pub mod extract;
 pub mod feed;
+pub mod gate;
+pub mod limits;
 pub mod live_frames;
 pub mod live_play;
+pub mod mutation;
 pub mod patience;
+pub mod recipe;
+pub mod roles;
+pub mod tickets;
 pub mod time;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
+use axum::http::Method;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -43,9 +57,9 @@ use crate::api::stream::{EventMessage, FeedMessage, RunMessage};
 use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::feed::Feed;
+use crate::gate::Gate;
 use crate::live_frames::{FrameCommand, FrameNotice, LiveFrame, LiveFrames};
 use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
-use crate::patience::PatientListener;
 
 /// The largest request body that is read.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -57,6 +71,8 @@ pub struct AppState {
     pub lab: Arc<Lab>,
     /// Who may come in.
     pub auth: Arc<Auth>,
+    /// How much may come in.
+    pub gate: Arc<Gate>,
     /// What happens in the lab.
     pub feed: Feed,
     /// Who plays an environment.
@@ -86,23 +102,22 @@ impl AppState {
 
 /// Serves the application until its feed is closed, then lets answers under way be finished.
 pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()> {
-    let mut closing = state.feed.closing();
-    // A router that is served as it is copies all routes for every connection, which takes some
-    // milliseconds and megabytes for each; this way it is shared.
-    axum::serve(PatientListener(listener), app(state).into_make_service())
-        .with_graceful_shutdown(async move { _ = closing.wait_for(|closing| *closing).await })
-        .await
+    let (closing, limits) = (state.feed.closing(), state.gate.limits);
+    connections::serve(listener, app(state), limits, closing).await
 }
 
 /// The whole application as a value.
 pub fn app(state: AppState) -> Router {
-    let (router, document) = routes().split_for_parts();
+    let (router, mut document) = routes().split_for_parts();
+    document::complete(&mut document);
     // In words and shared: routes are copied more often than one would think.
     let document = Bytes::from(document.to_json().expect("the document is plain data"));
     router
         .route("/api/openapi.json", get(async || ([(CONTENT_TYPE, "application/json")], document)))
         .fallback(assets::serve)
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
+        .layer(middleware::from_fn_with_state(state.clone(), mutation::once))
+        .layer(middleware::from_fn_with_state(state.clone(), connections::limit_streams))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), auth::guard))
         .layer(middleware::from_fn(error::with_request_id))
@@ -114,8 +129,11 @@ pub fn app(state: AppState) -> Router {
 /// document is the route table.
 fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(ApiDocument::openapi())
+        .merge(api::health::router())
         .merge(api::lab::router())
         .merge(api::environments::router())
+        .merge(api::schemas::router())
+        .merge(api::experiments::router())
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())
@@ -126,7 +144,18 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::frames::router())
         .merge(api::play::router())
         .merge(api::human::router())
+        .merge(api::audit::router())
+        .merge(api::tokens::router())
         .merge(api::login::router())
+}
+
+/// Whether there is a route with this method and path, and it changes something.
+pub(crate) fn is_mutation(method: &Method, path: &str) -> bool {
+    static MUTATIONS: LazyLock<HashSet<(String, String)>> = LazyLock::new(|| {
+        let (_, document) = routes().split_for_parts();
+        document::mutations(&document).collect()
+    });
+    !roles::is_safe(method) && MUTATIONS.contains(&(method.to_string(), path.to_owned()))
 }
 
 /// The part of the OpenAPI document that does not come from a route: messages of the live feed and

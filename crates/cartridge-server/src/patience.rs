@@ -5,52 +5,34 @@
 //! reader can come back with the last number that it got.
 
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep};
+
+use crate::connections::Place;
 
 /// How long a reader may take nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A listener whose connections are [`Patient`].
-#[derive(Debug)]
-pub struct PatientListener(pub TcpListener);
-
-impl Listener for PatientListener {
-    type Io = Patient<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (connection, address) = Listener::accept(&mut self.0).await;
-        // Pictures of a game are small and many: none waits for another to fill a packet.
-        _ = connection.set_nodelay(true);
-        (Patient::new(connection, PATIENCE), address)
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.0.local_addr()
-    }
-}
 
 /// A connection that fails when nothing could be written for some time.
 #[derive(Debug)]
 pub struct Patient<T> {
     connection: T,
     patience: Duration,
+    /// What the connection holds for as long as it is open.
+    _held: Option<Arc<Place>>,
     /// When it is given up; nothing while writing gets on.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T> Patient<T> {
-    /// Gives up `connection` after `patience`.
-    pub fn new(connection: T, patience: Duration) -> Self {
-        Self { connection, patience, deadline: None }
+    /// A connection that holds a place until it is closed.
+    pub(crate) fn new(connection: T, place: Arc<Place>) -> Self {
+        Self { connection, patience: PATIENCE, _held: Some(place), deadline: None }
     }
 
     /// Passes on how writing went, and fails when it has been waited for too long.
@@ -117,10 +99,14 @@ mod tests {
 
     use super::*;
 
+    fn patient<T>(connection: T, patience: Duration) -> Patient<T> {
+        Patient { connection, patience, _held: None, deadline: None }
+    }
+
     #[tokio::test]
     async fn a_reader_that_takes_nothing_is_given_up() {
         let (ours, _theirs) = duplex(16);
-        let mut ours = Patient::new(ours, Duration::from_millis(20));
+        let mut ours = patient(ours, Duration::from_millis(20));
         ours.write_all(&[0; 16]).await.unwrap();
         let error = ours.write_all(&[0; 16]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -129,7 +115,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_is_slow_is_not() {
         let (ours, mut theirs) = duplex(16);
-        let mut ours = Patient::new(ours, Duration::from_secs(60));
+        let mut ours = patient(ours, Duration::from_secs(60));
         let writer = tokio::spawn(async move { ours.write_all(&[7; 4096]).await });
         let mut read = [0; 4096];
         theirs.read_exact(&mut read).await.unwrap();

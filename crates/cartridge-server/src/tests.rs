@@ -15,6 +15,9 @@ use super::*;
 
 const TOKEN: &str = "a-token-for-the-tests";
 
+/// Another origin whose pages may talk to the lab.
+const FRIEND: &str = "https://friend.example";
+
 /// An application over a data folder of its own.
 struct TestLab {
     app: Router,
@@ -29,6 +32,10 @@ impl TestLab {
 
     /// An application over what is in `folder`.
     fn over(folder: TempDir) -> Self {
+        Self::with_limits(folder, limits::Limits::default())
+    }
+
+    fn with_limits(folder: TempDir, limits: limits::Limits) -> Self {
         let data = DataDir::open(folder.path()).unwrap();
         // No run is trained in these tests; those that do start the real binary.
         let launcher = Launcher {
@@ -36,9 +43,12 @@ impl TestLab {
             version: "0.0.0".to_owned(),
             stop_grace: std::time::Duration::ZERO,
         };
+        let origins = [FRIEND.to_owned()];
+        let auth = Auth::new(&data, TOKEN.to_owned(), [127, 0, 0, 1].into(), &[], &origins);
         let state = AppState {
+            auth: Arc::new(auth.unwrap()),
+            gate: Arc::new(Gate::open(&data, limits).unwrap()),
             lab: Arc::new(Lab::open(data, launcher, Limits::of_machine()).unwrap()),
-            auth: Arc::new(Auth::new(TOKEN.to_owned(), [127, 0, 0, 1].into(), &[])),
             feed: Feed::new(),
             plays: LivePlays::default(),
             frames: LiveFrames::default(),
@@ -59,10 +69,16 @@ impl TestLab {
             .header("host", "127.0.0.1:8080")
             .header("authorization", format!("Bearer {TOKEN}"))
             .header("content-type", "application/json")
+            .header("idempotency-key", new_key())
             .body(body.map_or_else(Body::empty, |body| Body::from(body.to_string())))
             .unwrap();
         read(self.send(request).await).await
     }
+}
+
+/// A key that no other request has.
+fn new_key() -> String {
+    cartridge_run::secret::random_hex()
 }
 
 async fn read(response: Response) -> (StatusCode, Value) {
@@ -107,7 +123,7 @@ async fn every_route_outside_the_public_list_needs_the_token() {
     let table = route_table();
     assert!(table.len() > 15, "the table has {} routes", table.len());
     for (method, path) in table {
-        let is_public = ["/healthz", "/login", "/api/login"].contains(&path.as_str());
+        let is_public = ["/healthz", "/readyz", "/login", "/api/login"].contains(&path.as_str());
         let response = lab.send(bare(&method, &path).body(Body::empty()).unwrap()).await;
         let refused = response.status() == StatusCode::UNAUTHORIZED;
         assert_eq!(refused, !is_public, "{method} {path} answered {}", response.status());
@@ -341,6 +357,7 @@ async fn a_body_must_be_json_and_say_so() {
         let request = bare("POST", "/api/runs")
             .header("authorization", format!("Bearer {TOKEN}"))
             .header("content-type", content_type)
+            .header("idempotency-key", new_key())
             .body(Body::from(body))
             .unwrap();
         async { read(lab.send(request).await).await }
@@ -545,9 +562,11 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 }
 
 mod artifacts;
+mod experiments;
 mod feed;
 mod live_frames;
 mod live_play;
+mod locks;
 
 #[tokio::test]
 async fn metrics_are_charts_stretches_and_tails() {

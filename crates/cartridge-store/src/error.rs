@@ -73,6 +73,12 @@ pub enum StoreError {
     /// No such run.
     #[error("there is no run `{0}`")]
     NoSuchRun(String),
+    /// No such experiment.
+    #[error("there is no experiment `{0}`")]
+    NoSuchExperiment(String),
+    /// No such group of runs.
+    #[error("there is no group of runs `{0}`")]
+    NoSuchGroup(String),
     /// No such artifact.
     #[error("there is no artifact `{0}` in this run; it may have been pruned")]
     NoSuchArtifact(String),

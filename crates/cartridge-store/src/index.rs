@@ -9,6 +9,7 @@
 //! they were read and in how many pieces: an index that is made anew equals the old one.
 
 mod chunk;
+mod experiments;
 mod series;
 
 use std::collections::BTreeSet;
@@ -19,17 +20,19 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::data_dir::DataDir;
 use crate::error::{Result, StoreError};
+use crate::experiments::GroupId;
 use crate::follow::{Follower, News};
 use crate::records::{EventLine, Manifest, RunKind};
 use crate::run_dir::RunId;
 use crate::status::{RunState, RunStatus};
 
+pub use self::experiments::{ExperimentCursor, ExperimentFilter};
 pub(crate) use self::series::MAX_ROW;
 use self::series::RunSeries;
 pub use self::series::{MetricValues, SeriesPoints};
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;
@@ -45,13 +48,17 @@ const SCHEMA: &str = "
         state TEXT NOT NULL,
         env_id TEXT NOT NULL,
         name TEXT NOT NULL,
+        experiment_id TEXT,
+        group_id TEXT,
         created_at REAL NOT NULL,
         active INTEGER NOT NULL,
         supervisor_bytes INTEGER NOT NULL,
         manifest TEXT NOT NULL,
         follower TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC, kind, state, env_id, name);
+    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC, kind, state, env_id, name, experiment_id, group_id);
+    CREATE INDEX runs_by_experiment ON runs (experiment_id) WHERE experiment_id IS NOT NULL;
+    CREATE INDEX runs_by_group ON runs (group_id) WHERE group_id IS NOT NULL;
     CREATE INDEX runs_evaluating ON runs (json_extract(manifest, '$.config.run'), created_at DESC)
         WHERE kind = 'eval';
     CREATE INDEX runs_active ON runs (active, id, state) WHERE active;
@@ -129,6 +136,10 @@ pub struct RunFilter {
     pub env_id: Option<String>,
     /// With this in their name, id or environment; case does not matter.
     pub text: Option<String>,
+    /// Of this experiment.
+    pub experiment_id: Option<String>,
+    /// Of those that were made together.
+    pub group: Option<GroupId>,
 }
 
 impl RunFilter {
@@ -168,7 +179,11 @@ impl Index {
     /// An index of nothing, in memory.
     pub fn empty() -> Result<Self> {
         let index = Self { connection: Connection::open_in_memory()? };
-        index.connection.execute_batch(&format!("{SCHEMA}{}", series::SCHEMA))?;
+        index.connection.execute_batch(&format!(
+            "{SCHEMA}{}{}",
+            experiments::SCHEMA,
+            series::SCHEMA
+        ))?;
         Ok(index)
     }
 
@@ -196,9 +211,10 @@ impl Index {
         // back with a number of the old one is told to start again. JavaScript must hold it.
         let first = if data.run_ids()?.is_empty() { 0 } else { random() >> 13 };
         index.connection.execute_batch(&format!(
-            "BEGIN; {SCHEMA}{}
+            "BEGIN; {SCHEMA}{}{}
              UPDATE sqlite_sequence SET seq = {first} WHERE name = 'feed';
              PRAGMA user_version = {FORMAT}; COMMIT;",
+            experiments::SCHEMA,
             series::SCHEMA
         ))?;
         Ok(index)
@@ -241,8 +257,8 @@ impl Index {
                 transaction.execute(
                     "INSERT INTO runs
                      (id, kind, state, env_id, name, created_at, active, supervisor_bytes,
-                      manifest, follower)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9)",
+                      manifest, follower, experiment_id, group_id)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10, ?11)",
                     params![
                         id.as_str(),
                         manifest.kind.as_str(),
@@ -252,7 +268,9 @@ impl Index {
                         manifest.created_at,
                         is_followed,
                         to_text(&manifest),
-                        to_text(&follower)
+                        to_text(&follower),
+                        manifest.experiment_id,
+                        manifest.group.as_ref().map(GroupId::as_str),
                     ],
                 )?;
                 if !is_followed {
@@ -409,6 +427,8 @@ impl Index {
              AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
              AND (?6 IS NULL OR env_id = ?6)
              AND (?7 IS NULL OR instr(lower(name || ' ' || id || ' ' || env_id), ?7) > 0)
+             AND (?8 IS NULL OR experiment_id = ?8)
+             AND (?9 IS NULL OR group_id = ?9)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
         )?;
         let (created_at, id) =
@@ -422,6 +442,8 @@ impl Index {
                 to_text(&filter.states),
                 filter.env_id,
                 filter.text.as_deref().map(str::to_ascii_lowercase),
+                filter.experiment_id,
+                filter.group.as_ref().map(GroupId::as_str),
             ],
             indexed_run,
         )?;

@@ -9,6 +9,7 @@
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
 //! * [`status`]: the lines of a run folded into how the run is doing.
 //! * [`follow`]: what is new in a run's files since the last look.
+//! * [`answers`]: what requests were answered, so that asking again changes nothing.
 //! * [`artifacts`]: what a run has made, listed by id in `artifacts.json`.
 //! * [`beneath`]: files below a folder, and never outside it.
 //! * [`episodes`]: every episode of a run, in compressed segments.
@@ -18,11 +19,13 @@
 //! the index can be deleted and comes back from them. A line that was cut short by a crash is not
 //! a line yet. No clock is read here: times come in with the records.
 
+pub mod answers;
 pub mod artifacts;
 pub mod beneath;
 pub mod data_dir;
 pub mod episodes;
 pub mod error;
+pub mod experiments;
 pub mod follow;
 pub mod index;
 pub mod jsonl;
@@ -31,10 +34,12 @@ pub mod records;
 pub mod run_dir;
 pub mod status;
 
+pub use crate::answers::{Answer, Answers};
 pub use crate::artifacts::{Artifact, ArtifactId, ArtifactKind, ArtifactList};
 pub use crate::data_dir::DataDir;
 pub use crate::episodes::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, StepRecord};
 pub use crate::error::{DiskTrouble, Result, StoreError};
+pub use crate::experiments::{Experiment, ExperimentId, GroupId};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::records::{

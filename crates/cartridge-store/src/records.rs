@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::artifacts::{ArtifactId, ArtifactKind};
+use crate::experiments::GroupId;
 use crate::run_dir::RunId;
 
 /// What a run is: written once, before anything starts.
@@ -59,6 +60,9 @@ pub struct Manifest {
     /// The experiment that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment_id: Option<String>,
+    /// The runs that it was made together with: several seeds of one configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
 }
 
 /// Where a fork began.

@@ -20,14 +20,24 @@ pub struct RunId(String);
 /// Letters and digits that are hard to mistake for each other.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+/// A new random name: `prefix` and six characters.
+pub(crate) fn random_name(prefix: &str) -> String {
+    let mut bytes = [0; 6];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    let letters = bytes.iter().map(|byte| ALPHABET[usize::from(byte % 32)] as char);
+    prefix.chars().chain(letters).collect()
+}
+
+/// Whether `text` is a name that [`random_name`] makes.
+pub(crate) fn is_name(prefix: &str, text: &str) -> bool {
+    let name = text.strip_prefix(prefix);
+    name.is_some_and(|name| name.len() == 6 && name.bytes().all(|byte| ALPHABET.contains(&byte)))
+}
+
 impl RunId {
     /// A new random name.
     pub fn random() -> Self {
-        let mut bytes = [0; 6];
-        getrandom::fill(&mut bytes).expect("the system has randomness");
-        let name: String =
-            bytes.iter().map(|byte| ALPHABET[usize::from(byte % 32)] as char).collect();
-        Self(format!("r-{name}"))
+        Self(random_name("r-"))
     }
 
     /// The name as text.
@@ -41,11 +51,9 @@ impl FromStr for RunId {
 
     /// Accepts exactly what [`RunId::random`] makes, so that a name is never a path.
     fn from_str(text: &str) -> Result<Self> {
-        match text.strip_prefix("r-") {
-            Some(name) if name.len() == 6 && name.bytes().all(|byte| ALPHABET.contains(&byte)) => {
-                Ok(Self(text.to_owned()))
-            }
-            _ => Err(StoreError::NoSuchRun(text.to_owned())),
+        match is_name("r-", text) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(StoreError::NoSuchRun(text.to_owned())),
         }
     }
 }
@@ -61,6 +69,12 @@ impl TryFrom<String> for RunId {
 impl From<RunId> for String {
     fn from(id: RunId) -> Self {
         id.0
+    }
+}
+
+impl AsRef<str> for RunId {
+    fn as_ref(&self) -> &str {
+        &self.0
     }
 }
 

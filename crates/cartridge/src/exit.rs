@@ -4,8 +4,8 @@
 use std::io::Write as _;
 use std::process::{ExitCode, Termination};
 
-use cartridge_run::RunError;
 use cartridge_run::store::StoreError;
+use cartridge_run::{ConfigError, RunError};
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,19 +44,26 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     // Nothing can be done about a closed standard error.
     _ = writeln!(std::io::stderr(), "error: {message}");
     match error.downcast_ref::<RunError>() {
+        Some(RunError::Config(ConfigError::UnknownSchema { .. })) => Exit::NotFound,
         Some(
             RunError::Config(_)
+            | RunError::Configs(_)
             | RunError::Registry(_)
             | RunError::GameOption { .. }
             | RunError::UnknownOpponent { .. }
             | RunError::UnknownLevel { .. }
             | RunError::NoEnvironment(_)
             | RunError::BadAction { .. }
-            | RunError::BadActions { .. },
+            | RunError::BadActions { .. }
+            | RunError::BadToken { .. },
         ) => Exit::Usage,
         Some(
             RunError::Store(
-                StoreError::NoSuchRun(_) | StoreError::NoSuchArtifact(_) | StoreError::NoData(_),
+                StoreError::NoSuchRun(_)
+                | StoreError::NoSuchExperiment(_)
+                | StoreError::NoSuchGroup(_)
+                | StoreError::NoSuchArtifact(_)
+                | StoreError::NoData(_),
             )
             | RunError::NoCheckpoint(_)
             | RunError::NoSuchCheckpoint { .. }
@@ -68,7 +75,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoPictures { .. }
             | RunError::NoSuchStep { .. }
             | RunError::NoActions(_)
-            | RunError::NoPolicyFile(_),
+            | RunError::NoPolicyFile(_)
+            | RunError::NoSuchToken(_),
         ) => Exit::NotFound,
         Some(
             RunError::Ended { .. }

@@ -154,7 +154,13 @@ fn lanes_are_put_back_into_their_episodes() {
                     let observation = &mut other.observations[lane * width..][..width];
                     let mask = &mut other.masks[lane * n_actions..][..n_actions];
                     let n_before = parts.n_resets(lane) - 1;
-                    let found = again.resume(lane, n_before, actions, observation, mask);
+                    let found = again.resume(
+                        lane,
+                        (n_before, parts.seed(lane)),
+                        actions,
+                        observation,
+                        mask,
+                    );
                     assert_eq!(found, Some(*reward), "{} at {time}", spec.id);
                 }
                 parts = again;

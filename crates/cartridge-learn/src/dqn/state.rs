@@ -20,7 +20,7 @@
 //! are stepped again to fill the ring. An episode that ended at environment step `end_step` lies
 //! in the rows before `end_step / n_envs`, so seeds and actions say where everything was.
 
-use cartridge_games::{Actions, Env, EnvBatch, Stream, episode_seed};
+use cartridge_games::{Actions, Env, EnvBatch, Stream};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -250,7 +250,7 @@ impl Dqn {
             return mismatch("an episode has not begun");
         }
         let seed = |(index, lane): (usize, &LaneNumbers)| {
-            episode_seed(seed_base, Stream::Train, index as u32, lane.n_resets - 1) == lane.seed
+            config.episode_seeds.fits(seed_base, index as u32, lane.n_resets - 1, lane.seed)
         };
         if !numbers.lanes.iter().enumerate().all(seed) {
             return mismatch("its episodes have other seeds");
@@ -267,7 +267,7 @@ impl Dqn {
         }
         let replay = filling.finish()?;
 
-        let batch = EnvBatch::new(envs, seed_base, Stream::Train);
+        let batch = EnvBatch::new(envs, seed_base, Stream::Train).seeded(config.episode_seeds);
         let rng = fastrand::Rng::with_seed(numbers.rng);
         let mut dqn = Self::assemble(batch, replay, rng, config, team);
         if network.sizes() != dqn.network.sizes()
@@ -292,8 +292,9 @@ impl Dqn {
         for (index, ((lane, stored), actions)) in lanes.enumerate() {
             lane.actions = Actions::Discrete(actions.clone());
             lane.length = actions.len() as u32;
-            let (n_before, seen) = (stored.n_resets - 1, (&mut observation, &mut mask));
-            let reward = dqn.batch.resume(index, n_before, &lane.actions, seen.0, seen.1);
+            let episode = (stored.n_resets - 1, stored.seed);
+            let seen = (&mut observation, &mut mask);
+            let reward = dqn.batch.resume(index, episode, &lane.actions, seen.0, seen.1);
             lane.reward = reward.expect("it was played above");
         }
         match (&mut dqn.priorities, priorities, numbers.greatest_priority) {

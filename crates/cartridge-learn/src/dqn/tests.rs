@@ -416,6 +416,30 @@ fn episodes_are_counted_and_seeded_in_order() {
     }
 }
 
+/// Seeds that count up, in the order in which episodes began: by step, then by lane.
+#[test]
+fn seeds_can_be_given_in_order() {
+    let config = Config {
+        episode_seeds: EpisodeSeeds::InOrder,
+        n_envs: 3,
+        total_timesteps: 3000,
+        ..small()
+    };
+    let mut dqn = Dqn::new(make("CartPole-v1", 3), &config, 9, Team::new(1));
+    let mut episodes = Vec::new();
+    while !dqn.is_done() {
+        episodes.extend(dqn.update().episodes);
+    }
+    let began = |end: &EpisodeEnd| (end.step - 3 * u64::from(end.length), end.lane);
+    episodes.sort_by_key(began);
+    let seeds: Vec<u64> = episodes.iter().map(|end| end.seed).collect();
+    assert!(seeds.is_sorted_by(|a, b| a < b), "{seeds:?}");
+    // Those that have not ended are missing.
+    assert_eq!(seeds[0], 9);
+    let n_begun = seeds[seeds.len() - 1] - 8;
+    assert!((0..=3).contains(&(n_begun - seeds.len() as u64)), "{seeds:?}");
+}
+
 /// Pays what it is told to in its 1100th step, which belongs to the second update.
 #[derive(Debug)]
 struct Breaks(Corridor, u32, f64);
@@ -562,6 +586,8 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     let short = Config { buffer_size: 700, n_steps: 3, ..plain.clone() };
     check_interrupted(|| make("CartPole-v1", 3), &short, 6);
     check_interrupted(|| corridors(3), &short, 4);
+    let in_order = Config { episode_seeds: EpisodeSeeds::InOrder, ..short.clone() };
+    check_interrupted(|| make("CartPole-v1", 3), &in_order, 6);
     // Every episode is truncated, some of them in the ring and some not.
     let prioritized = Config { prioritized_replay: true, ..short.clone() };
     check_interrupted(|| make("MountainCar-v0", 3), &prioritized, 6);

@@ -5,7 +5,9 @@
 //! network alone, nothing depends on how many groups there are.
 
 use cartridge_games::batch::{EnvActions, EnvBatch, OwnedBuffers};
-use cartridge_games::{Action, ActionSpace, Actions, Env, EnvAction, EnvSpec, Stream};
+use cartridge_games::{
+    Action, ActionSpace, Actions, Env, EnvAction, EnvSpec, EpisodeSeeds, Stream,
+};
 
 use super::loss::{gaussian_log_prob, log_prob_scale};
 use crate::network::Workspace;
@@ -176,9 +178,14 @@ const VALUE_PIECE: usize = 256;
 
 impl Group {
     /// At most `n_groups` groups of lanes, each at the beginning of its first episode.
-    pub(super) fn spread(envs: Vec<Box<dyn Env>>, seed_base: u64, n_groups: usize) -> Vec<Self> {
+    pub(super) fn spread(
+        envs: Vec<Box<dyn Env>>,
+        (seed_base, seeds): (u64, EpisodeSeeds),
+        n_groups: usize,
+    ) -> Vec<Self> {
         let mut first = 0;
-        let batches = EnvBatch::new(envs, seed_base, Stream::Train).split(n_groups);
+        let batch = EnvBatch::new(envs, seed_base, Stream::Train).seeded(seeds);
+        let batches = batch.split(n_groups);
         batches
             .into_iter()
             .map(|mut batch| {
@@ -236,14 +243,15 @@ impl Group {
         let Some(n_resets) = episode.0.checked_sub(1) else { return false };
         let observation = &mut self.buffers.observations[lane * width..(lane + 1) * width];
         let mask = &mut self.buffers.masks[lane * size..(lane + 1) * size];
-        let Some(reward) = self.batch.resume(lane, n_resets, actions, observation, mask) else {
+        let episode = (n_resets, episode.1);
+        let Some(reward) = self.batch.resume(lane, episode, actions, observation, mask) else {
             return false;
         };
         let slot = &mut self.lanes[lane];
         slot.reward = reward;
         slot.length = actions.len() as u32;
         slot.actions = actions.clone();
-        self.batch.seed(lane) == episode.1
+        true
     }
 
     /// Plays `part` with `policy`. Each lane has made `n_before` steps so far in the run, and all

@@ -244,6 +244,31 @@ fn episodes_are_counted_and_seeded_in_order() {
     }
 }
 
+/// Seeds that count up, in the order in which episodes began: by step, then by lane.
+#[test]
+fn seeds_can_be_given_in_order() {
+    let config = Config {
+        episode_seeds: EpisodeSeeds::InOrder,
+        n_envs: 3,
+        n_steps: 100,
+        total_timesteps: 901,
+        ..Config::default()
+    };
+    let mut ppo = Ppo::new(cart_poles(3), &config, 9, Team::new(2));
+    let mut episodes = Vec::new();
+    while !ppo.is_done() {
+        episodes.extend(ppo.update().episodes);
+    }
+    let began = |end: &EpisodeEnd| (end.step - 3 * u64::from(end.length), end.lane);
+    episodes.sort_by_key(began);
+    let seeds: Vec<u64> = episodes.iter().map(|end| end.seed).collect();
+    assert!(seeds.is_sorted_by(|a, b| a < b), "{seeds:?}");
+    // Those that have not ended are missing.
+    assert_eq!(seeds[0], 9);
+    let n_begun = seeds[seeds.len() - 1] - 8;
+    assert!((0..=3).contains(&(n_begun - seeds.len() as u64)), "{seeds:?}");
+}
+
 /// Return and length of an episode that is stepped again in a fresh world, to its end.
 fn play_again(end: &EpisodeEnd) -> (f64, u32) {
     let mut env = cart_poles(1).remove(0);
@@ -326,7 +351,7 @@ fn put_away_and_back(ppo: &Ppo, config: &Config, envs: Vec<Box<dyn Env>>, n_thre
 }
 
 /// Environments of each kind of actions, with every setting that leaves something behind.
-fn kinds() -> [(&'static str, Config); 3] {
+fn kinds() -> [(&'static str, Config); 4] {
     let config = Config {
         n_envs: 5,
         n_steps: 40,
@@ -342,7 +367,13 @@ fn kinds() -> [(&'static str, Config); 3] {
     let normalized =
         Config { normalize_observation: true, normalize_reward: true, ..config.clone() };
     let relu = Config { activation: Activation::Relu, net_arch: vec![32, 16], ..config.clone() };
-    [("CartPole-v1", relu), ("AsteroidProspector-v0", config), ("Pendulum-v1", normalized)]
+    let in_order = Config { episode_seeds: EpisodeSeeds::InOrder, ..config.clone() };
+    [
+        ("CartPole-v1", relu),
+        ("CartPole-v1", in_order),
+        ("AsteroidProspector-v0", config),
+        ("Pendulum-v1", normalized),
+    ]
 }
 
 fn envs(id: &str, n: usize) -> Vec<Box<dyn Env>> {

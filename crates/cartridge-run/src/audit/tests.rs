@@ -16,7 +16,7 @@ impl Fixture {
     }
 
     fn record(&self, what: Deed) -> AuditLine {
-        record(&self.data, Entry::new("test", what, &self.run), 1.0).unwrap()
+        record(&self.data, Entry::new(By::new("test"), what, &self.run), 1.0).unwrap()
     }
 
     fn lines(&self) -> Vec<String> {
@@ -75,7 +75,7 @@ fn marks_are_what_was_done_last() {
     let mut marks = Marks::default();
     fixture.record(Deed::Archive);
     fixture.record(Deed::Pin);
-    let mut pin = Entry::new("test", Deed::Pin, &fixture.run);
+    let mut pin = Entry::new(By::new("test"), Deed::Pin, &fixture.run);
     pin.new = json!("step_000000001");
     record(&fixture.data, pin, 2.0).unwrap();
     assert_eq!(marks.advance(&fixture.data).unwrap().len(), 3);
@@ -131,4 +131,31 @@ fn a_head_that_is_behind_is_well_and_one_that_was_changed_is_not() {
     std::fs::write(&head, behind.replace("\"count\":2", "\"count\":1")).unwrap();
     let bad = verify(&fixture.data).unwrap().bad.remove(0);
     assert_eq!((bad.file.as_str(), bad.reason.as_str()), ("audit.head", "its signature is wrong"));
+}
+
+#[test]
+fn lines_are_found_by_who_what_and_when() {
+    let fixture = Fixture::new();
+    for (n, (who, what)) in
+        [("ann", Deed::Create), ("bob", Deed::Pause), ("ann", Deed::Resume), ("ann", Deed::Pause)]
+            .into_iter()
+            .enumerate()
+    {
+        let entry = Entry::new(By::new(who), what, &fixture.run);
+        record(&fixture.data, entry, n as f64).unwrap();
+    }
+    record(&fixture.data, Entry::new(By::new("ann"), Deed::Grant, "t-1"), 9.0).unwrap();
+    let check = |filter: Filter, limit: usize, expected: &[u64]| {
+        let found = find(&fixture.data, &filter, limit).unwrap();
+        let found: Vec<u64> = found.iter().map(|line| line.seq).collect();
+        assert_eq!(found, expected, "{filter:?}");
+    };
+    let text = |text: &str| Some(text.to_owned());
+    check(Filter::default(), 9, &[1, 2, 3, 4, 5]);
+    check(Filter::default(), 2, &[4, 5]);
+    check(Filter { before: Some(4), ..Filter::default() }, 2, &[2, 3]);
+    check(Filter { who: text("ann"), ..Filter::default() }, 9, &[1, 3, 4, 5]);
+    check(Filter { what: text("pause"), ..Filter::default() }, 9, &[2, 4]);
+    check(Filter { target: text("t-1"), ..Filter::default() }, 9, &[5]);
+    check(Filter { from: Some(1.0), to: Some(2.0), ..Filter::default() }, 9, &[2, 3]);
 }

@@ -48,6 +48,22 @@ impl Preset {
         }
     }
 
+    /// What it is for.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Fast => "A good answer soon.",
+            Self::Stable => "A good answer every time.",
+            Self::HighScore => "The best answer, whatever it takes.",
+            Self::Zoo => "RL-Zoo's values for the environment.",
+            Self::Speed => "Ours, for the least time to the environment's threshold.",
+        }
+    }
+
+    /// Whether it sets other values for other environments.
+    pub fn depends_on_environment(self) -> bool {
+        matches!(self, Self::Zoo | Self::Speed)
+    }
+
     /// What it sets, by section and name; nothing where it knows nothing of the environment.
     pub fn settings(self, algo: Algorithm, env_id: &str) -> Option<Value> {
         match (self, algo) {

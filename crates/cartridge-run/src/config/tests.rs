@@ -1,3 +1,6 @@
+use serde_json::json;
+
+use super::setting::aliases;
 use super::*;
 
 /// Builds a configuration from assignments and compares the error, or one value.
@@ -44,7 +47,7 @@ fn every_alias_leads_to_a_key() {
         let draft = Draft::new("CartPole-v1", algo.id()).unwrap();
         serde_json::to_value(draft.finish().unwrap()).unwrap()
     });
-    for (alias, key) in ALIASES {
+    for (alias, key) in aliases() {
         let pointer = format!("/{}", key.replace('.', "/"));
         let is_known = configs.iter().any(|config| config.pointer(&pointer).is_some());
         assert!(is_known, "{alias} leads to {key}");
@@ -219,7 +222,7 @@ fn every_setting_of_an_algorithm_is_documented_with_its_default() {
 fn every_alias_and_metric_is_documented() {
     let page = include_str!("../../../../docs/training.md");
     let metrics = cartridge_learn::metric::Metric::ALL.iter().flat_map(|metric| metric.names());
-    let names = ALIASES.iter().map(|(alias, _)| *alias).chain(metrics.map(|(name, _)| name));
+    let names = aliases().map(|(alias, _)| alias).chain(metrics.map(|(name, _)| name));
     for name in names {
         assert!(page.contains(&format!("`{name}`")), "{name} is missing");
     }

@@ -229,60 +229,6 @@ impl Trainer {
             Self::Dqn(dqn) => dqn.early_stop,
         }
     }
-
-    /// Path, value and bounds of every number.
-    pub(super) fn bounds(&self) -> Vec<(&'static str, f64, f64, f64)> {
-        let mut bounds = vec![
-            ("trainer.learning_rate", self.learning_rate().start(), 1e-6, 1.0),
-            ("trainer.total_timesteps", self.total_timesteps() as f64, 5e3, 1e9),
-        ];
-        match self {
-            Self::Ppo(ppo) => bounds.extend([
-                ("trainer.gamma", ppo.gamma, 0.8, 0.9999),
-                ("trainer.gae_lambda", ppo.gae_lambda, 0.0, 1.0),
-                ("trainer.clip_range", ppo.clip_range.start(), 0.05, 1.0),
-                ("trainer.clip_range_vf", ppo.clip_range_vf.unwrap_or(1.0), 1e-6, 1e6),
-                ("trainer.ent_coef", ppo.ent_coef.start(), 0.0, 0.1),
-                ("trainer.vf_coef", ppo.vf_coef, 0.0, 10.0),
-                ("trainer.max_grad_norm", ppo.max_grad_norm, 1e-6, 100.0),
-                ("trainer.target_kl", ppo.target_kl.unwrap_or(1.0), 1e-6, 100.0),
-                ("trainer.n_epochs", f64::from(ppo.n_epochs), 1.0, 100.0),
-                ("trainer.batch_size", f64::from(ppo.batch_size), 16.0, 65_536.0),
-                ("trainer.log_std_init", ppo.log_std_init, -5.0, 2.0),
-                ("trainer.quit_logit", ppo.quit_logit, -20.0, 0.0),
-            ]),
-            Self::Dqn(dqn) => {
-                // -1 is a word, not a number.
-                let gradient_steps = if dqn.gradient_steps == -1 { 1 } else { dqn.gradient_steps };
-                bounds.extend([
-                    ("trainer.gamma", dqn.gamma, 0.8, 0.9999),
-                    ("trainer.buffer_size", dqn.buffer_size as f64, 512.0, 2e6),
-                    ("trainer.learning_starts", dqn.learning_starts as f64, 0.0, 1e7),
-                    ("trainer.batch_size", f64::from(dqn.batch_size), 16.0, 65_536.0),
-                    ("trainer.tau", dqn.tau, 1e-6, 1.0),
-                    ("trainer.train_freq", f64::from(dqn.train_freq), 1.0, 1e5),
-                    ("trainer.gradient_steps", gradient_steps as f64, 1.0, 1e5),
-                    ("trainer.n_steps", f64::from(dqn.n_steps), 1.0, 20.0),
-                    ("trainer.target_update_interval", dqn.target_update_interval as f64, 1.0, 1e7),
-                    ("trainer.exploration_fraction", dqn.exploration_fraction, 0.0, 1.0),
-                    ("trainer.exploration_initial_eps", dqn.exploration_initial_eps, 0.0, 1.0),
-                    ("trainer.exploration_final_eps", dqn.exploration_final_eps, 0.0, 0.5),
-                    ("trainer.max_grad_norm", dqn.max_grad_norm, 1e-6, 100.0),
-                    ("trainer.prioritized_replay_alpha", dqn.prioritized_replay_alpha, 0.0, 1.0),
-                    ("trainer.prioritized_replay_beta0", dqn.prioritized_replay_beta0, 0.0, 1.0),
-                ]);
-            }
-        }
-        bounds
-    }
-
-    /// Units of the hidden layers.
-    pub(super) fn net_arch(&self) -> &[usize] {
-        match self {
-            Self::Ppo(ppo) => &ppo.net_arch,
-            Self::Dqn(dqn) => &dqn.net_arch,
-        }
-    }
 }
 
 impl PpoTrainer {
@@ -310,6 +256,7 @@ impl PpoTrainer {
             log_std_init: self.log_std_init,
             quit_logit: self.quit_logit,
             total_timesteps: self.total_timesteps,
+            ..ppo::Config::default()
         }
     }
 }

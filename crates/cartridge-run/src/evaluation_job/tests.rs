@@ -57,7 +57,10 @@ fn an_evaluation_is_a_run_with_its_policy_and_a_line_in_the_audit() {
     assert_eq!(Job::of(&made).unwrap().checkpoint, "step_000000000");
     assert_eq!(crate::queue::place(&data, &made.id).unwrap(), Some(1), "not after the training");
     let line = audit::newest(&data, 1).unwrap().pop().unwrap();
-    assert_eq!((line.what, line.target, line.who.as_str()), (Deed::Evaluate, made.id, "somebody"));
+    assert_eq!(
+        (line.what, line.target, line.who.as_str()),
+        (Deed::Evaluate, made.id.to_string(), "somebody")
+    );
     assert_eq!(line.old["run"], run.id.as_str());
 }
 

@@ -7,7 +7,7 @@ use cartridge_store::index::IndexedRun;
 use cartridge_store::{Command, Manifest, RunDir, RunFilter, RunId, RunKind, RunState, StoreError};
 
 use super::{DeletedRun, LOST_AFTER, Lab, MOST_WAITING, RunView, held};
-use crate::audit::{self, AuditLine, Deed};
+use crate::audit::Deed;
 use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
@@ -45,7 +45,8 @@ impl Lab {
         let turn = held(&self.starts);
         if let Some(key) = by.request {
             self.take_marks()?;
-            let made = held(&self.marks).requests.get(key).cloned();
+            let made =
+                held(&self.marks).requests.get(&(by.who.to_owned(), key.to_owned())).cloned();
             if let Some(id) = made {
                 return self.run(&id);
             }
@@ -61,8 +62,8 @@ impl Lab {
     /// Reads the audit outside a tick; runs that it wakes are looked at in the next.
     pub(super) fn take_marks(&self) -> Result<()> {
         for line in held(&self.marks).advance(&self.data)? {
-            if matches!(line.what, Deed::Resume | Deed::Start) {
-                self.wake(&line.target);
+            if let (Deed::Resume | Deed::Start, Some(run)) = (line.what, line.run()) {
+                self.wake(&run);
             }
         }
         Ok(())
@@ -285,9 +286,18 @@ impl Lab {
         runs
     }
 
-    /// The newest lines of the audit, oldest first.
-    pub fn audit(&self, limit: usize) -> Result<Vec<AuditLine>> {
-        audit::newest(&self.data, limit)
+    /// Asks a run to change a setting; returns the setting's full path and what it is until then.
+    pub fn tune(
+        &self,
+        id: &RunId,
+        path: &str,
+        value: f64,
+        by: By<'_>,
+    ) -> Result<(RunView, String, serde_json::Value)> {
+        let IndexedRun { manifest, status } = self.run(id)?.run;
+        let (full, old) = steer::setting_of(&manifest, &status, path);
+        let view = self.ask(id, Command::Tune { path: path.to_owned(), value }, by)?;
+        Ok((view, full, old))
     }
 
     /// Asks something of a run; see [`steer::ask`].

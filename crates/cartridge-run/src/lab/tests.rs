@@ -32,6 +32,7 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         environment: Default::default(),
         limits: Default::default(),
         experiment_id: None,
+        group: None,
     })
     .unwrap();
     (dir, manifest.id)

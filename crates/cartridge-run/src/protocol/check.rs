@@ -207,6 +207,7 @@ fn start(options: &Options, dir: &RunDir, socket: &Path) -> Result<Child> {
         environment: Default::default(),
         limits: Default::default(),
         experiment_id: None,
+        group: None,
     };
     let program = options.command.first().cloned().unwrap_or_default();
     let mut command = Command::new(&program);

@@ -1,4 +1,4 @@
-//! `/api/runs/{id}/...`, `/api/trash` and `/api/audit`: what can be done with a run, and what was.
+//! `/api/runs/{id}/...` and `/api/trash`: what can be done with a run.
 //!
 //! What is asked of a trainer answers 202 with the run as it stands: the trainer acknowledges
 //! between two updates, and the feed tells.
@@ -6,9 +6,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cartridge_run::audit::AuditLine;
 use cartridge_run::lab::DeletedRun;
 use cartridge_run::store::{Command, RunId};
+use cartridge_run::tunable::Tunable;
 use cartridge_run::{Lab, RunError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -277,7 +277,37 @@ pub struct Tune {
     pub value: f64,
 }
 
-/// Change a setting of a run while it trains, after a checkpoint.
+/// A setting that a run was asked to change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Tuned {
+    /// The run.
+    #[serde(flatten)]
+    pub run: Run,
+    /// What is changed after the present update.
+    pub change: TunedSetting,
+}
+
+/// What a setting was, is to be, and may be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TunedSetting {
+    /// The full path of the setting.
+    pub path: String,
+    /// What it is until then; null where a trainer that is not ours never said.
+    #[schema(required)]
+    pub old: Value,
+    /// What it is then.
+    pub new: f64,
+    /// The least that it may be while a run trains (or above it, for a learning rate); none where
+    /// only the trainer knows.
+    #[schema(required)]
+    pub minimum: Option<f64>,
+    /// The greatest.
+    #[schema(required)]
+    pub maximum: Option<f64>,
+}
+
+/// Change a setting of a run while it trains, after a checkpoint. The answer says what it was and
+/// what it may be; the event log tells when it took effect.
 #[utoipa::path(
     post,
     path = "/api/runs/{id}/tune",
@@ -285,7 +315,7 @@ pub struct Tune {
     params(("id" = String, Path, description = "Name of the run")),
     request_body = Tune,
     responses(
-        (status = 202, body = Run),
+        (status = 202, body = Tuned),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
         (status = 404, body = Problem),
@@ -298,16 +328,25 @@ async fn tune_run(
     Path(id): Path<String>,
     key: RequestKey,
     Body(Tune { path, value }): Body<Tune>,
-) -> Asked {
-    let asked =
-        ask(state, &id, move |lab, id| lab.ask(&id, Command::Tune { path, value }, key.by()));
-    asked.await.map_err(|error| match error {
+) -> Result<(StatusCode, Json<Tuned>), ApiError> {
+    let id = parse_id(&id)?;
+    let asked = state.ask(move |lab| lab.tune(&id, &path, value, key.by())).await;
+    let (view, path, old) = asked.map_err(|error| match error {
         ApiError::Run(RunError::Config(config)) => {
             let field = if config.is_about_value() { "/value" } else { "/path" };
             ApiError::Field { pointer: field.to_owned(), detail: config.to_string() }
         }
         other => other,
-    })
+    })?;
+    let bounds = Tunable::named(&path).ok().map(Tunable::bounds);
+    let change = TunedSetting {
+        path,
+        old,
+        new: value,
+        minimum: bounds.map(|bounds| bounds.low),
+        maximum: bounds.map(|bounds| bounds.high),
+    };
+    Ok((StatusCode::ACCEPTED, Json(Tuned { run: view.into(), change })))
 }
 
 /// A fork to be made.
@@ -333,10 +372,7 @@ fn latest() -> String {
     post,
     path = "/api/runs/{id}/fork",
     tag = "control",
-    params(
-        ("id" = String, Path, description = "Name of the run"),
-        ("idempotency-key" = Option<String>, Header, description = "A request with a key that was used before gives the run that it made"),
-    ),
+    params(("id" = String, Path, description = "Name of the run")),
     request_body = Fork,
     responses(
         (status = 201, body = Run),
@@ -432,77 +468,6 @@ async fn list_trash(State(state): State<AppState>) -> Result<Json<Trash>, ApiErr
     Ok(Json(Trash { runs: runs.into_iter().map(Into::into).collect() }))
 }
 
-/// What was done, and by whom.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Audit {
-    /// Oldest first.
-    pub lines: Vec<AuditEntry>,
-}
-
-/// One thing that was done.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct AuditEntry {
-    /// Number of the line in the audit, from 1.
-    pub seq: u64,
-    /// When (RFC 3339).
-    pub at: String,
-    /// Who did it.
-    pub who: String,
-    /// What was done.
-    #[schema(example = "tune")]
-    pub what: &'static str,
-    /// The run that it was done to.
-    pub target: String,
-    /// What was there before.
-    pub old: Value,
-    /// What is there now.
-    pub new: Value,
-    /// The key that the client gave the request.
-    #[schema(required)]
-    pub request: Option<String>,
-    /// Hash of the line, which the next one carries.
-    pub hash: String,
-}
-
-impl From<AuditLine> for AuditEntry {
-    fn from(line: AuditLine) -> Self {
-        let AuditLine { seq, t, who, what, target, old, new, request, hash, .. } = line;
-        let (at, what, target) = (rfc3339(t), what.as_str(), target.to_string());
-        Self { seq, at, who, what, target, old, new, request, hash }
-    }
-}
-
-/// How much of the audit.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct AuditQuery {
-    /// How many of the newest lines, at most 10,000.
-    #[serde(default = "default_lines")]
-    #[param(required = false, minimum = 1, maximum = 10000)]
-    tail: usize,
-}
-
-fn default_lines() -> usize {
-    200
-}
-
-/// Tell what was done with runs, and by whom.
-#[utoipa::path(
-    get,
-    path = "/api/audit",
-    tag = "control",
-    params(AuditQuery),
-    responses((status = 200, body = Audit), (status = 400, body = Problem), (status = 401, body = Problem)),
-)]
-async fn show_audit(
-    State(state): State<AppState>,
-    Query(AuditQuery { tail }): Query<AuditQuery>,
-) -> Result<Json<Audit>, ApiError> {
-    let lines = state.ask(move |lab| lab.audit(tail.clamp(1, 10_000))).await?;
-    Ok(Json(Audit { lines: lines.into_iter().map(Into::into).collect() }))
-}
-
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
@@ -521,5 +486,4 @@ pub fn router() -> OpenApiRouter<AppState> {
         .routes(routes!(fork_run))
         .routes(routes!(delete_run))
         .routes(routes!(list_trash))
-        .routes(routes!(show_audit))
 }

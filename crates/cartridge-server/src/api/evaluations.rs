@@ -89,10 +89,7 @@ impl NewEvaluation {
     post,
     path = "/api/runs/{id}/evaluate",
     tag = "evaluations",
-    params(
-        ("id" = String, Path, description = "Name of the run"),
-        ("idempotency-key" = Option<String>, Header, description = "A request with a key that was used before gives the evaluation that it made"),
-    ),
+    params(("id" = String, Path, description = "Name of the run")),
     request_body = NewEvaluation,
     responses(
         (status = 202, body = Run, description = "The evaluation"),

@@ -1,4 +1,4 @@
-//! `/healthz` and `/api/lab`: that the lab is there, and what it is.
+//! `/api/lab`: what the lab is.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,13 +10,6 @@ use utoipa_axum::routes;
 use crate::AppState;
 use crate::error::Problem;
 
-/// That the lab is there.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Healthz {
-    /// Always `ok`; a lab that is not does not answer.
-    pub status: &'static str,
-}
-
 /// What the lab is.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LabFacts {
@@ -26,12 +19,6 @@ pub struct LabFacts {
     pub cores: usize,
     /// Where the data is.
     pub data_dir: String,
-}
-
-/// Say that the lab is there. Needs no token.
-#[utoipa::path(get, path = "/healthz", tag = "lab", responses((status = 200, body = Healthz)))]
-async fn healthz() -> Json<Healthz> {
-    Json(Healthz { status: "ok" })
 }
 
 /// Tell what the lab is.
@@ -51,5 +38,5 @@ async fn show_lab(State(state): State<AppState>) -> Json<LabFacts> {
 
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(show_lab))
+    OpenApiRouter::new().routes(routes!(show_lab))
 }

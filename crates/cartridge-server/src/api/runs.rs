@@ -5,21 +5,24 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use cartridge_games::registry;
 use cartridge_run::config::{ConfigError, Draft};
+use cartridge_run::experiment::{self, MOST_RUNS, Plan};
 use cartridge_run::lab::{self, RunView};
 use cartridge_run::launch::Terms;
 use cartridge_run::opponent::Opponent;
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, Limits, Restart, RunId, RunState as Stored};
-use cartridge_run::{Algorithm, RunError, steer};
+use cartridge_run::{Algorithm, Lab, RunConfig, RunError, steer};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::AppState;
+use crate::api::experiments;
 use crate::error::{ApiError, Problem};
 use crate::extract::{Body, Path, Query, RequestKey};
 use crate::time::rfc3339;
@@ -130,6 +133,12 @@ pub struct Run {
     pub pinned: bool,
     /// Checkpoints of it that are to be kept.
     pub pinned_checkpoints: Vec<String>,
+    /// The experiment that it belongs to.
+    #[schema(required)]
+    pub experiment_id: Option<String>,
+    /// The runs that it was made together with: several seeds of one configuration.
+    #[schema(required)]
+    pub group: Option<String>,
     /// Settings that were changed while it trained, and what they are now.
     pub tuned: BTreeMap<String, f64>,
     /// What can be asked of it now.
@@ -515,6 +524,8 @@ impl From<RunView> for Run {
                 step: parent.step,
             }),
             children: children.iter().map(ToString::to_string).collect(),
+            experiment_id: manifest.experiment_id,
+            group: manifest.group.map(Into::into),
             archived: is_archived,
             pinned: is_pinned,
             pinned_checkpoints: pinned_checkpoints.into_iter().collect(),
@@ -584,6 +595,10 @@ struct PageQuery {
     env: Option<String>,
     /// Only with this in their name, id or environment; case does not matter.
     q: Option<String>,
+    /// Only of this experiment.
+    experiment: Option<String>,
+    /// Only of those that were made together.
+    group: Option<String>,
 }
 
 impl PageQuery {
@@ -597,6 +612,10 @@ impl PageQuery {
         }
         filter.env_id = self.env.clone().filter(|id| !id.is_empty());
         filter.text = self.q.clone().filter(|text| !text.is_empty());
+        filter.experiment_id = self.experiment.clone().filter(|id| !id.is_empty());
+        if let Some(group) = self.group.as_deref().filter(|id| !id.is_empty()) {
+            filter.group = Some(group.parse().map_err(RunError::Store)?);
+        }
         Ok(filter)
     }
 }
@@ -617,17 +636,29 @@ fn default_page() -> usize {
     50
 }
 
-/// A run to be made.
+/// A run to be made: of an experiment, or in short of an environment. Several seeds make several
+/// runs, which are a group.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRun {
-    /// Id of the environment.
+    /// The experiment that it is made from.
+    #[schema(example = "e-7f3k2m")]
+    pub experiment_id: Option<String>,
+    /// Settings that differ from the experiment's: only those in its `overrides_whitelist`.
+    #[serde(default)]
+    #[schema(value_type = Object, example = json!({ "trainer.learning_rate": 0.0005 }))]
+    pub overrides: Map<String, Value>,
+    /// A run for each of these, at most 100; without them one, with the seed that is configured.
+    pub seeds: Option<NewSeeds>,
+    /// Whether nothing is made, and the answer says what would be.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Id of the environment, where there is no experiment.
     #[schema(example = "CartPole-v1")]
-    pub env_id: String,
-    /// The algorithm.
-    #[serde(default = "default_algorithm")]
+    pub env_id: Option<String>,
+    /// The algorithm; `ppo` unless it is said.
     #[schema(default = "ppo")]
-    pub algorithm: String,
+    pub algorithm: Option<String>,
     /// Step size of the optimiser.
     #[schema(minimum = 0.000001, maximum = 1.0, default = 0.0003)]
     pub learning_rate: Option<f64>,
@@ -645,6 +676,38 @@ pub struct NewRun {
     pub max_seconds: Option<f64>,
     /// What it needs; less is left for others while it is at work.
     pub resources: Option<NewResources>,
+}
+
+/// The seeds of several runs.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum NewSeeds {
+    /// These.
+    List(Vec<u64>),
+    /// So many, counting up from the first.
+    Range {
+        /// The first.
+        seed_base: u64,
+        /// How many.
+        #[schema(minimum = 1, maximum = 100)]
+        count: u64,
+    },
+}
+
+impl NewSeeds {
+    fn list(&self) -> Result<Vec<u64>, ConfigError> {
+        let bad = |detail: String| ConfigError::BadValue { key: "seeds".to_owned(), detail };
+        match self {
+            Self::List(seeds) if seeds.is_empty() => Err(bad("there is none in it".to_owned())),
+            Self::List(seeds) => Ok(seeds.clone()),
+            Self::Range { seed_base, count } => {
+                if !(1..=MOST_RUNS as u64).contains(count) {
+                    return Err(bad(format!("{count} is not between 1 and {MOST_RUNS}")));
+                }
+                Ok((0..*count).map(|n| seed_base.saturating_add(n)).collect())
+            }
+        }
+    }
 }
 
 /// What a run needs.
@@ -665,19 +728,126 @@ pub struct NewResources {
 /// Seconds before a run that failed is started again for the first time.
 const BACKOFF_S: f64 = 5.0;
 
-fn default_algorithm() -> String {
-    Algorithm::Ppo.id().to_owned()
-}
-
-/// A run that was made.
+/// A run that was made, or the first of several.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CreatedRun {
     /// The run.
     #[serde(flatten)]
     pub run: Run,
+    /// All that were made.
+    pub run_ids: Vec<String>,
     /// What the client should know: that the id it gave is out of date.
     #[schema(required)]
     pub notice: Option<String>,
+}
+
+/// What would be made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RunPreview {
+    /// The runs.
+    pub runs: Vec<PlannedRun>,
+    /// Other names of settings that were used, each with what it means.
+    pub aliases: BTreeMap<String, String>,
+    /// What the client should know: that the id it gave is out of date.
+    #[schema(required)]
+    pub notice: Option<String>,
+}
+
+/// A run that would be made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlannedRun {
+    /// Its seed.
+    pub seed: u64,
+    /// Its manifest, without name and time.
+    #[schema(value_type = Object)]
+    pub manifest: Value,
+    /// What differs from the experiment, or from the defaults where there is none.
+    pub differences: Vec<Change>,
+    /// How it would be started.
+    pub job: Job,
+}
+
+/// A setting that differs.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Change {
+    /// Its full path.
+    pub path: String,
+    /// What it was.
+    #[schema(required)]
+    pub old: Value,
+    /// What it is.
+    #[schema(required)]
+    pub new: Value,
+}
+
+/// How a run is carried out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Job {
+    /// What its supervisor starts; `RUN` stands for the run's name.
+    pub command: Vec<String>,
+    /// CPU cores that are set aside for it.
+    pub cpu: f64,
+    /// Bytes of memory that are set aside for it.
+    pub memory_bytes: u64,
+    /// GPUs that are set aside for it.
+    pub gpu: u32,
+    /// Threads that learn.
+    pub threads: usize,
+    /// Seconds after which an attempt is ended.
+    #[schema(required)]
+    pub max_seconds: Option<f64>,
+    /// How often it is started again by itself.
+    pub restarts: u32,
+    /// Seconds that it may take to save and end.
+    pub stop_grace_s: f64,
+}
+
+impl From<experiment::PlannedRun> for PlannedRun {
+    fn from(planned: experiment::PlannedRun) -> Self {
+        let experiment::PlannedRun { seed, manifest, differences, job } = planned;
+        let experiment::Job {
+            command,
+            cpu,
+            memory_bytes,
+            gpu,
+            threads,
+            max_seconds,
+            restarts,
+            stop_grace_s,
+        } = job;
+        let change = |experiment::Change { path, old, new }| Change { path, old, new };
+        Self {
+            seed,
+            manifest,
+            differences: differences.into_iter().map(change).collect(),
+            job: Job {
+                command,
+                cpu,
+                memory_bytes,
+                gpu,
+                threads,
+                max_seconds,
+                restarts,
+                stop_grace_s,
+            },
+        }
+    }
+}
+
+/// The answer to a run that was asked for.
+#[derive(Debug)]
+enum Made {
+    Run(Box<CreatedRun>),
+    Preview(RunPreview),
+}
+
+impl IntoResponse for Made {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Run(run) => (StatusCode::CREATED, Json(run)).into_response(),
+            Self::Preview(preview) => Json(preview).into_response(),
+        }
+    }
 }
 
 /// List runs, newest first.
@@ -715,14 +885,15 @@ pub(crate) fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
     parse().ok_or_else(|| ApiError::Malformed("`cursor` is not one that this lab gave".to_owned()))
 }
 
-/// Make a run and start it.
+/// Make a run, or one for each of several seeds, and start it as soon as there is room. With
+/// `dry_run`, say what would be made.
 #[utoipa::path(
     post,
     path = "/api/runs",
     tag = "runs",
-    params(("idempotency-key" = Option<String>, Header, description = "A request with a key that was used before gives the run that it made")),
     request_body = NewRun,
     responses(
+        (status = 200, description = "What would be made, with `dry_run`", body = RunPreview),
         (status = 201, body = CreatedRun),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
@@ -733,37 +904,106 @@ async fn start_run(
     State(state): State<AppState>,
     request: RequestKey,
     Body(new): Body<NewRun>,
-) -> Result<(StatusCode, Json<CreatedRun>), ApiError> {
-    let (_, notice) = registry::present_id(&new.env_id);
-    let view = state
+) -> Result<Made, ApiError> {
+    let (_, notice) = registry::present_id(new.env_id.as_deref().unwrap_or_default());
+    new.check()?;
+    let is_of_experiment = new.experiment_id.is_some();
+    let made = state
         .ask(move |lab| {
-            let mut draft = Draft::new(&new.env_id, &new.algorithm)?;
-            let resources = new.resources.as_ref();
-            for (key, value) in [
-                ("resources.gpu", resources.and_then(|it| it.gpu).map(Value::from)),
-                ("resources.cpu", resources.and_then(|it| it.cpu.clone()).map(Value::from)),
-                ("resources.memory", resources.and_then(|it| it.memory.clone()).map(Value::from)),
-                ("trainer.learning_rate", new.learning_rate.map(Value::from)),
-                ("trainer.total_timesteps", new.total_timesteps.map(Value::from)),
-                ("seeds.seed_base", new.seed.map(Value::from)),
-            ] {
-                if let Some(value) = value {
-                    draft.set(key, value)?;
-                }
+            let plan = new.plan(lab)?;
+            let terms = new.terms();
+            if new.dry_run {
+                let runs = lab.preview_runs(&plan, &terms)?;
+                let runs = runs.into_iter().map(Into::into).collect();
+                return Ok(Made::Preview(RunPreview { runs, aliases: plan.aliases, notice }));
             }
-            let max = new.restarts.unwrap_or(0).min(1000);
-            let restart = (max > 0).then_some(Restart { max, backoff_s: BACKOFF_S });
-            if let Some(seconds) = new.max_seconds.filter(|seconds| *seconds <= 0.0) {
-                let detail = format!("{seconds} is not above 0");
-                return Err(ConfigError::BadValue { key: "max_seconds".to_owned(), detail }.into());
-            }
-            let limits = Limits { max_seconds: new.max_seconds, ..Limits::default() };
-            let terms = Terms { restart, limits, ..Terms::default() };
-            lab.start_run(&draft.finish()?, terms, request.by())
+            let views = lab.start_runs(&plan, &terms, request.by())?;
+            let run_ids = views.iter().map(|view| view.run.manifest.id.to_string()).collect();
+            let first = views.into_iter().next().expect("a plan has a run");
+            Ok(Made::Run(Box::new(CreatedRun { run: first.into(), run_ids, notice })))
         })
-        .await
-        .map_err(at_field)?;
-    Ok((StatusCode::CREATED, Json(CreatedRun { run: view.into(), notice })))
+        .await;
+    made.map_err(|error| match is_of_experiment {
+        true => experiments::at_field(error, "/overrides"),
+        false => at_field(error),
+    })
+}
+
+impl NewRun {
+    /// Complains about fields that do not go together.
+    fn check(&self) -> Result<(), ApiError> {
+        let wrong = |pointer: &str, detail: String| {
+            Err(ApiError::Field { pointer: pointer.to_owned(), detail })
+        };
+        if let Some(seconds) = self.max_seconds.filter(|seconds| *seconds <= 0.0) {
+            return wrong("/max_seconds", format!("{seconds} is not above 0"));
+        }
+        if self.experiment_id.is_none() {
+            if self.env_id.is_none() {
+                let detail = "say which environment, such as CartPole-v1, or name an experiment_id";
+                return wrong("/env_id", detail.to_owned());
+            }
+            if !self.overrides.is_empty() {
+                let detail = "they change an experiment: name it in experiment_id";
+                return wrong("/overrides", detail.to_owned());
+            }
+            return Ok(());
+        }
+        let of_short_form = [
+            ("/env_id", self.env_id.is_some()),
+            ("/algorithm", self.algorithm.is_some()),
+            ("/learning_rate", self.learning_rate.is_some()),
+            ("/total_timesteps", self.total_timesteps.is_some()),
+            ("/seed", self.seed.is_some()),
+            ("/resources", self.resources.is_some()),
+        ];
+        match of_short_form.into_iter().find(|(_, is_given)| *is_given) {
+            Some((pointer, _)) => {
+                let detail = "the experiment has it: leave it out, or use overrides and seeds";
+                wrong(pointer, detail.to_owned())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What is to be made.
+    fn plan(&self, lab: &Lab) -> cartridge_run::Result<Plan> {
+        let seeds = self.seeds.as_ref().map(NewSeeds::list).transpose()?.unwrap_or_default();
+        let Some(id) = &self.experiment_id else {
+            return Plan::of_config(&self.config()?, &seeds);
+        };
+        let experiment = lab.experiment(&id.parse()?)?.experiment;
+        Plan::of_experiment(experiment, &self.overrides, &seeds)
+    }
+
+    /// What the short form comes to.
+    fn config(&self) -> Result<RunConfig, ConfigError> {
+        let env_id = self.env_id.as_deref().unwrap_or_default();
+        let algo = self.algorithm.as_deref().unwrap_or_else(|| Algorithm::Ppo.id());
+        let mut draft = Draft::new(env_id, algo)?;
+        let resources = self.resources.as_ref();
+        for (key, value) in [
+            ("resources.gpu", resources.and_then(|it| it.gpu).map(Value::from)),
+            ("resources.cpu", resources.and_then(|it| it.cpu.clone()).map(Value::from)),
+            ("resources.memory", resources.and_then(|it| it.memory.clone()).map(Value::from)),
+            ("trainer.learning_rate", self.learning_rate.map(Value::from)),
+            ("trainer.total_timesteps", self.total_timesteps.map(Value::from)),
+            ("seeds.seed_base", self.seed.map(Value::from)),
+        ] {
+            if let Some(value) = value {
+                draft.set(key, value)?;
+            }
+        }
+        draft.finish()
+    }
+
+    /// What holds whatever it trains.
+    fn terms(&self) -> Terms {
+        let max = self.restarts.unwrap_or(0).min(1000);
+        let restart = (max > 0).then_some(Restart { max, backoff_s: BACKOFF_S });
+        let limits = Limits { max_seconds: self.max_seconds, ..Limits::default() };
+        Terms { restart, limits, ..Terms::default() }
+    }
 }
 
 /// Points a problem with the configuration at the field of [`NewRun`] that it came from.
@@ -773,14 +1013,16 @@ fn at_field(error: ApiError) -> ApiError {
         ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
         ConfigError::UnknownPreset { .. } => "/preset",
         ConfigError::Registry(_) => "/env_id",
+        ConfigError::UnknownSchema { .. } => return error,
         ConfigError::BadValue { key, .. }
         | ConfigError::NotTunable { key, .. }
         | ConfigError::NotForkable { key, .. }
+        | ConfigError::NotOverridable { key, .. }
         | ConfigError::UnknownKey { key, .. } => match key.as_str() {
             "trainer.learning_rate" => "/learning_rate",
             "trainer.total_timesteps" => "/total_timesteps",
             "seeds.seed_base" => "/seed",
-            "max_seconds" => "/max_seconds",
+            "seeds" => "/seeds",
             "resources.gpu" => "/resources/gpu",
             "resources.cpu" => "/resources/cpu",
             "resources.memory" => "/resources/memory",

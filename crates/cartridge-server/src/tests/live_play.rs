@@ -228,7 +228,7 @@ async fn only_our_own_pages_and_the_token_get_in() {
     let host = table.address.to_string();
     let own = format!("http://{host}");
     let token = format!("Bearer {TOKEN}");
-    let cookie = table.lab.state.auth.login_cookie();
+    let cookie = table.lab.state.auth.login_cookie(&table.lab.state.auth.owner());
     let cookie = cookie.split(';').next().unwrap();
     let foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "ws://evil.example", ""];
     let mut cases: Vec<(Vec<(&str, &str)>, _)> = vec![

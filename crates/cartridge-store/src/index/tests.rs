@@ -4,6 +4,7 @@ use rusqlite::types::ValueRef;
 use serde_json::json;
 
 use super::*;
+use crate::experiments::Experiment;
 use crate::records::Event;
 use crate::run_dir::RunDir;
 use crate::status::RunState;
@@ -42,6 +43,7 @@ impl Fixture {
             environment: Default::default(),
             limits: Default::default(),
             experiment_id: None,
+            group: None,
         })
         .unwrap();
         (dir, manifest.id)
@@ -199,7 +201,7 @@ fn dump(index: &Index) -> Vec<String> {
         .collect();
     tables.retain(|name| name != "feed");
     tables.sort();
-    assert_eq!(tables, ["events", "metric_chunks", "metric_rows", "runs"]);
+    assert_eq!(tables, ["events", "experiments", "metric_chunks", "metric_rows", "runs"]);
     let mut lines = Vec::new();
     for table in tables {
         let (names, n) = columns(&table);
@@ -470,4 +472,63 @@ fn a_full_disk_leaves_the_index_as_it_was() {
     index.connection.pragma_update(None, "max_page_count", 1_000_000).unwrap();
     index.ingest(&fixture.data, &id).unwrap();
     assert_eq!(index.series(&id, &[], 9, ALL).unwrap().0, 20_000);
+}
+
+fn experiment(data: &DataDir, name: &str, created_at: f64) -> Experiment {
+    Experiment::create(data, |id| Experiment {
+        format: Experiment::FORMAT,
+        id,
+        name: name.to_owned(),
+        description: String::new(),
+        preset: None,
+        given: serde_json::Map::new(),
+        config: json!({ "env_id": "CartPole-v1", "algo": "ppo" }),
+        sha256: "abc".to_owned(),
+        created_at,
+        created_by: "test".to_owned(),
+        cloned_from: None,
+        cartridge_version: "0.0.0".to_owned(),
+    })
+    .unwrap()
+}
+
+#[test]
+fn experiments_are_found_and_come_back() {
+    let fixture = Fixture::new();
+    let data = &fixture.data;
+    let mut index = Index::open(data).unwrap();
+    let made =
+        [("Red", 1.0), ("Green", 2.0), ("Blue", 3.0)].map(|(name, t)| experiment(data, name, t));
+    assert!(index.take_in_experiments(data).unwrap().is_empty());
+    assert!(index.take_in_experiments(data).unwrap().is_empty(), "and again");
+    let names = |index: &Index, filter: &ExperimentFilter, limit, after: Option<&Experiment>| {
+        let after =
+            after.map(|it| ExperimentCursor { created_at: it.created_at, id: it.id.clone() });
+        let found = index.experiments(filter, limit, after.as_ref()).unwrap();
+        found.into_iter().map(|it| it.name).collect::<Vec<_>>()
+    };
+    let all = ExperimentFilter::default();
+    assert_eq!(names(&index, &all, 9, None), ["Blue", "Green", "Red"]);
+    assert_eq!(names(&index, &all, 1, Some(&made[2])), ["Green"]);
+    let text = ExperimentFilter { text: Some("RE".to_owned()), ..all.clone() };
+    assert_eq!(names(&index, &text, 9, None), ["Green", "Red"]);
+    let put_away = ExperimentFilter { put_away: [made[1].id.clone()].into(), ..all.clone() };
+    assert_eq!(names(&index, &put_away, 9, None), ["Blue", "Red"]);
+    let archived = ExperimentFilter { is_archived: true, ..put_away };
+    assert_eq!(names(&index, &archived, 9, None), ["Green"]);
+    assert_eq!(index.experiment(&made[0].id).unwrap(), made[0]);
+    // A file that is damaged keeps out no other.
+    let folder = crate::experiments::folder(data);
+    fs::write(folder.join("e-000000.json"), "{}").unwrap();
+    assert_eq!(index.take_in_experiments(data).unwrap().len(), 1);
+    fs::remove_file(folder.join("e-000000.json")).unwrap();
+    let before = dump(&index);
+    drop(index);
+    remove_database(&data.index_path()).unwrap();
+    let mut index = Index::open(data).unwrap();
+    index.take_in_experiments(data).unwrap();
+    assert_eq!(dump(&index), before);
+    fs::remove_file(folder.join(format!("{}.json", made[2].id))).unwrap();
+    index.take_in_experiments(data).unwrap();
+    assert_eq!(names(&index, &all, 9, None), ["Green", "Red"]);
 }

@@ -20,6 +20,7 @@ pub(crate) fn manifest(id: RunId) -> Manifest {
         environment: Default::default(),
         limits: Default::default(),
         experiment_id: None,
+        group: None,
     }
 }
 

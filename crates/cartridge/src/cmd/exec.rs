@@ -10,7 +10,7 @@ use cartridge_run::queue::Demand;
 use cartridge_run::steer::{self, By};
 use cartridge_run::store::Limits;
 
-use super::train::{TermArgs, Watcher, count_interrupts, follow, hand_over};
+use super::train::{ExperimentArgs, TermArgs, Watcher, count_interrupts, follow, hand_over};
 use super::{DataArgs, STOP_GRACE_SECONDS, launcher, user};
 use crate::exit::Exit;
 
@@ -68,6 +68,8 @@ pub(crate) struct Args {
     /// lab that starts it allows]
     #[arg(long, value_name = "N")]
     stop_grace: Option<u64>,
+    #[command(flatten)]
+    experiment: ExperimentArgs,
     #[command(flatten)]
     terms: TermArgs,
     /// Start the run and return at once
@@ -136,7 +138,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         memory: args.memory.clone().unwrap_or(usual.memory),
         threads: 0,
     };
-    let mut terms = args.terms.terms();
+    let mut terms = args.terms.terms(args.experiment.experiment.clone());
     terms.limits = Limits {
         max_steps: args.max_steps,
         stop_grace_s: args.stop_grace.map(|seconds| seconds as f64),

@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use cartridge_run::config::Draft;
+use cartridge_run::experiment::Plan;
 use cartridge_run::lab::{self, Presence};
 use cartridge_run::launch::{Launcher, Terms};
 use cartridge_run::queue::{self, Demand};
 use cartridge_run::steer::{self, By, Turn};
 use cartridge_run::store::{
-    Command, DataDir, Follower, Limits, Manifest, News, Restart, RunDir, RunId, RunState,
-    RunStatus, jsonl,
+    Command, DataDir, ExperimentId, Follower, Limits, Manifest, News, Restart, RunDir, RunId,
+    RunState, RunStatus, jsonl,
 };
 use cartridge_run::supervisor::HEARTBEAT;
-use cartridge_run::{RunConfig, RunError};
+use cartridge_run::{ConfigError, RunConfig, RunError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::json;
@@ -26,6 +27,7 @@ use super::{
     DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, progress_style, say, say_json, user,
 };
 use crate::cmd::control::ask;
+use crate::cmd::experiments::{SeedList, find, overrides, say_planned};
 use crate::exit::Exit;
 
 /// Train an agent on an environment
@@ -36,12 +38,12 @@ use crate::exit::Exit;
 /// there is room; Ctrl-C takes a run that waits back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Id of the environment, such as CartPole-v1
-    #[arg(value_parser = parse_id)]
-    env: String,
-    /// The algorithm
-    #[arg(long, default_value = "ppo")]
-    algo: String,
+    /// Id of the environment, such as CartPole-v1; an experiment has its own
+    #[arg(value_parser = parse_id, required_unless_present = "experiment")]
+    env: Option<String>,
+    /// The algorithm: ppo, unless it is said, or dqn
+    #[arg(long)]
+    algo: Option<String>,
     /// Settings that go well together: fast, stable, high_score, zoo (RL-Zoo's) or speed (ours)
     #[arg(long, value_name = "P")]
     preset: Option<String>,
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     /// The number that decides the whole run (seeds.seed_base)
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+    /// Several runs, one for each: 1,2,9 or 1..5, which is 1, 2, 3, 4 and 5. They are a group
+    #[arg(long, value_name = "SEEDS", conflicts_with = "seed", value_parser = SeedList::parse)]
+    seeds: Option<SeedList>,
     /// Threads that learn (resources.threads); 0 for as many as there are cores, up to 4
     #[arg(long, value_name = "T")]
     threads: Option<u32>,
@@ -66,7 +71,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
+    experiment: ExperimentArgs,
+    #[command(flatten)]
     terms: TermArgs,
+    /// Show what would be made and how it would be started; make nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Start the run and return at once
     #[arg(long)]
     detach: bool,
@@ -90,21 +100,28 @@ pub(crate) struct TermArgs {
     /// End it after so many seconds, with a last checkpoint
     #[arg(long, value_name = "SECONDS", value_parser = super::exec::seconds)]
     max_seconds: Option<f64>,
-    /// The experiment that it belongs to, by which old runs are counted
-    #[arg(long, value_name = "ID", value_parser = experiment_id)]
-    experiment: Option<String>,
     /// Start it at once, past the queue of a lab on the same data folder
     #[arg(long)]
     now: bool,
 }
 
+/// The experiment that a run belongs to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExperimentArgs {
+    /// The experiment that it belongs to, by which old runs are counted: the name of one that
+    /// `cartridge experiments` has made, from which the configuration is then taken, or any word
+    #[arg(long, value_name = "ID", value_parser = experiment_id)]
+    pub(crate) experiment: Option<String>,
+}
+
 impl TermArgs {
-    pub(crate) fn terms(&self) -> Terms {
+    pub(crate) fn terms(&self, experiment_id: Option<String>) -> Terms {
         let restart = Restart { max: self.restarts, backoff_s: self.restart_backoff };
         Terms {
             restart: (self.restarts > 0).then_some(restart),
             limits: Limits { max_seconds: self.max_seconds, ..Limits::default() },
-            experiment_id: self.experiment.clone(),
+            experiment_id,
+            group: None,
         }
     }
 
@@ -147,21 +164,69 @@ struct Report {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // Checked before anything is made, so that a misspelt word leaves nothing behind.
-    let config = config(args).map_err(RunError::from)?;
-    let data = args.data.open()?;
-    let interrupts = count_interrupts()?;
+    let plan = plan(args)?;
+    let terms = args.terms.terms(args.experiment.experiment.clone());
     let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
-    let lab = args.terms.admit(&data, &Demand::of_resources(&config.resources))?;
-    let terms = args.terms.terms();
-    let manifest = steer::create(&data, &launcher, &config, terms, By::new(&user()))?;
-    hand_over(&data, &launcher, &manifest, lab.as_ref(), args.detach, args.json)?;
-    if args.detach {
+    let data = args.data.open()?;
+    let lab = args.terms.admit(&data, &plan.demand())?;
+    if args.dry_run {
+        let planned = plan.preview(&data, &launcher, &terms);
+        planned.iter().for_each(|run| say_planned(run, args.json));
         return Ok(Exit::Ok);
     }
-    let total = Some(config.trainer.total_timesteps());
-    let mut watcher = Watcher::new(args.json, total, data.run(&manifest.id));
-    watcher.is_handed_over = lab.is_some();
-    follow(&data, &launcher, &manifest, watcher, &interrupts)
+    let interrupts = count_interrupts()?;
+    let made = plan.make(&data, &launcher, &terms, By::new(&user()))?;
+    let mut outcome = Exit::Ok;
+    for (manifest, config) in made.iter().zip(&plan.configs) {
+        if interrupts.load(Ordering::Relaxed) > 0 {
+            // Those that come after one that was stopped are taken back.
+            ask(&data, &manifest.id, Command::Stop)?;
+            outcome = Exit::Failed;
+            continue;
+        }
+        hand_over(&data, &launcher, manifest, lab.as_ref(), args.detach, args.json)?;
+        if args.detach {
+            continue;
+        }
+        let total = Some(config.trainer.total_timesteps());
+        let mut watcher = Watcher::new(args.json, total, data.run(&manifest.id));
+        watcher.is_handed_over = lab.is_some();
+        let ended = follow(&data, &launcher, manifest, watcher, &interrupts)?;
+        if ended != Exit::Ok {
+            outcome = ended;
+        }
+    }
+    Ok(outcome)
+}
+
+/// What is to be made.
+fn plan(args: &Args) -> anyhow::Result<Plan> {
+    let seeds = match (&args.seeds, args.seed) {
+        (Some(seeds), _) => seeds.0.clone(),
+        (None, Some(seed)) => vec![seed],
+        (None, None) => Vec::new(),
+    };
+    let template = args.experiment.experiment.as_deref();
+    let Some(id) = template.filter(|id| id.parse::<ExperimentId>().is_ok()) else {
+        return Ok(Plan::of_config(&config(args).map_err(RunError::from)?, &seeds)?);
+    };
+    let of_experiment = [
+        ("ENV", args.env.is_some()),
+        ("--algo", args.algo.is_some()),
+        ("--preset", args.preset.is_some()),
+        ("--steps", args.steps.is_some()),
+        ("--threads", args.threads.is_some()),
+        ("--early-stop", args.early_stop),
+    ];
+    if let Some((word, _)) = of_experiment.iter().find(|(_, is_given)| *is_given) {
+        let detail = format!(
+            "experiment {id} has it; leave it out, change what its overrides_whitelist allows with --set, or clone the experiment"
+        );
+        let error = ConfigError::BadValue { key: (*word).to_owned(), detail };
+        return Err(RunError::from(error).into());
+    }
+    let experiment = find(&args.data.open_existing()?, id)?;
+    Ok(Plan::of_experiment(experiment, &overrides(&args.set)?, &seeds)?)
 }
 
 /// Starts a run that was made, or leaves it to the lab whose queue it waits in, and says so.
@@ -314,8 +379,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "write seconds between 0 and 86400".to_owned())
 }
 
-fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
-    let mut draft = Draft::new(&args.env, &args.algo)?;
+fn config(args: &Args) -> Result<RunConfig, ConfigError> {
+    let Some(env) = &args.env else {
+        let detail = "name one, such as CartPole-v1: only an experiment that was made has its own";
+        return Err(ConfigError::BadValue { key: "ENV".to_owned(), detail: detail.to_owned() });
+    };
+    let mut draft = Draft::new(env, args.algo.as_deref().unwrap_or("ppo"))?;
     if let Some(preset) = &args.preset {
         draft.apply(preset)?;
     }

@@ -9,10 +9,14 @@ use anyhow::Context as _;
 use cartridge_run::clock::unix_now;
 use cartridge_run::config::{parse_bytes, parse_cores};
 use cartridge_run::queue::Limits;
+use cartridge_run::retention::LabConfig;
+use cartridge_run::store::DataDir;
 use cartridge_run::{Lab, janitor, secret};
 use cartridge_server::AppState;
-use cartridge_server::auth::Auth;
+use cartridge_server::auth::{Auth, check_origin};
 use cartridge_server::feed::Feed;
+use cartridge_server::gate::Gate;
+use cartridge_server::limits::Limits as ServerLimits;
 use cartridge_server::live_frames::LiveFrames;
 use cartridge_server::live_play::LivePlays;
 use tokio::net::TcpListener;
@@ -42,6 +46,10 @@ pub(crate) struct Args {
     /// Another host name that the lab answers to, such as the one of a proxy before it; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    /// Another origin whose pages may talk to the lab with a token, such as https://lab.example; may
+    /// be repeated (see also server.allowed_origins in lab.json)
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    allow_origin: Vec<String>,
     /// Seconds that a trainer may take to save and end when it is stopped, before it is killed
     #[arg(long, value_name = "SECONDS", default_value_t = STOP_GRACE_SECONDS)]
     stop_grace: u64,
@@ -114,12 +122,15 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     lab.announce(&address)?;
 
     let feed = Feed::new();
-    let auth = Arc::new(Auth::new(token, args.bind, &args.allow_host));
+    let origins = origins(&data, &args.allow_origin)?;
+    let auth = Arc::new(Auth::new(&data, token, args.bind, &args.allow_host, &origins)?);
+    let gate = Arc::new(Gate::open(&data, ServerLimits::default())?);
     let ticker = feed.start(Arc::clone(&lab));
     let janitor = janitor::start(Arc::clone(&lab));
     let state = AppState {
         lab,
         auth,
+        gate,
         feed: feed.clone(),
         plays: LivePlays::default(),
         frames: LiveFrames::default(),
@@ -150,6 +161,22 @@ fn limits(args: &Args) -> Limits {
         memory: args.max_memory.unwrap_or(machine.memory),
         gpu: args.gpus.unwrap_or(machine.gpu),
     }
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    check_origin(text).map(|()| text.to_owned())
+}
+
+/// The origins that the lab's configuration and the command line name.
+fn origins(data: &DataDir, given: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut origins = LabConfig::read(data)?.server.allowed_origins;
+    for origin in &origins {
+        check_origin(origin).map_err(|error| {
+            anyhow::anyhow!("server.allowed_origins in {}/lab.json: {error}", data.path().display())
+        })?;
+    }
+    origins.extend_from_slice(given);
+    Ok(origins)
 }
 
 fn cores(text: &str) -> Result<f64, String> {
@@ -206,7 +233,8 @@ fn greet(args: &Args, data: &str, url: &str) {
     ));
     if !args.bind.is_loopback() {
         note(&format!(
-            "note: listening on {} beyond this machine; the token is needed for everything",
+            "note: listening on {} beyond this machine; a token is needed for everything, and there is \
+             no TLS: put a proxy with TLS before it, or others can read along",
             args.bind
         ));
         if args.allow_host.is_empty() && args.bind.is_unspecified() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::support::{LabProcess, cartridge, kill, result, run, text, wait_for};
 
@@ -612,25 +612,52 @@ fn a_data_folder_that_cannot_be_used_is_said_at_start() {
     );
 }
 
-#[test]
-fn a_full_disk_is_said_at_start() {
+/// Runs a script on a disk of this size, in a name space of its own: `$DISK` is its folder, and
+/// `$CARTRIDGE` the program. Nothing where that is not allowed.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn on_a_disk_of(size: &str, script: &str) -> Option<Output> {
     let folder = tempfile::tempdir().unwrap();
-    // A disk of one page, in a name space of its own; where that is not allowed there is no test.
-    let script = format!(
-        "mount -t tmpfs -o size=16k none {0} && exec {1} up --port 0 --data {0}",
-        folder.path().display(),
-        env!("CARGO_BIN_EXE_cartridge"),
-    );
+    let script = format!("mount -t tmpfs -o size={size} none $DISK && {script}");
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
-        .output();
-    let Ok(output) = output else { return eprintln!("skipped: there is no unshare here") };
+        .env("DISK", folder.path())
+        .env("CARTRIDGE", env!("CARGO_BIN_EXE_cartridge"))
+        .output()
+        .ok()?;
     let message = text(&output.stderr);
     if message.contains("unshare") || message.contains("mount:") {
-        return eprintln!("skipped: no name space of one's own is allowed here");
+        eprintln!("skipped: no name space of one's own is allowed here");
+        return None;
     }
+    Some(output)
+}
+
+#[test]
+fn a_full_disk_is_said_at_start() {
+    let start = "exec $CARTRIDGE up --port 0 --data $DISK";
+    let Some(output) = on_a_disk_of("16k", start) else { return };
+    let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(message.contains("the disk is full; free some space"), "{message}");
+}
+
+#[test]
+fn a_disk_that_is_full_to_the_last_byte_can_be_tidied() {
+    let script = r#"set -e
+        $CARTRIDGE train CartPole-v1 --steps 10000 --set retention.checkpoint_every_steps=2000 \
+            --set evaluation.final_episodes=1 --data $DISK --json > $DISK/said
+        $CARTRIDGE gc --data $DISK
+        echo '{"format": 1, "retention": {"max_bytes": 1}}' > $DISK/lab.json
+        ls $DISK/runs/*/checkpoints | grep -c step_
+        cat /dev/zero > $DISK/filler 2> /dev/null || true
+        $CARTRIDGE gc --data $DISK
+        ls $DISK/runs/*/checkpoints | grep -c step_
+        $CARTRIDGE fsck --data $DISK"#;
+    let Some(output) = on_a_disk_of("80m", script) else { return };
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    let counts: Vec<u32> = said.lines().filter_map(|line| line.parse().ok()).collect();
+    assert!(counts.len() == 2 && counts[1] < counts[0], "{said}{}", text(&output.stderr));
 }
 
 #[test]

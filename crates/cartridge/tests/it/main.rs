@@ -2,15 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod api_docs;
 mod artifacts;
 mod cli;
 mod engine;
 mod episodes;
 mod evaluations;
+mod experiments;
 mod foreign;
 mod index;
 mod lab;
 mod layering;
 mod lifecycle;
 mod reproduce;
+mod security;
 mod support;

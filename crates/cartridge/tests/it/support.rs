@@ -115,12 +115,9 @@ impl LabProcess {
         (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
     }
 
+    /// Posts with an `Idempotency-Key` of its own.
     pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
-        let request = agent()
-            .post(format!("{}{path}", self.address))
-            .header("authorization", format!("Bearer {}", self.token()));
-        let mut response = request.send_json(body).unwrap();
-        (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
+        self.post_with_key(path, body, &new_key())
     }
 
     /// Posts with an `Idempotency-Key`.
@@ -136,7 +133,8 @@ impl LabProcess {
     pub(crate) fn delete(&self, path: &str) -> (u16, Value) {
         let request = agent()
             .delete(format!("{}{path}", self.address))
-            .header("authorization", format!("Bearer {}", self.token()));
+            .header("authorization", format!("Bearer {}", self.token()))
+            .header("idempotency-key", new_key());
         let mut response = request.call().unwrap();
         (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
     }
@@ -207,6 +205,11 @@ impl Drop for LabProcess {
             }
         }
     }
+}
+
+/// A key that no other request has.
+pub(crate) fn new_key() -> String {
+    cartridge_run::secret::random_hex()
 }
 
 /// A client that takes any status for an answer.

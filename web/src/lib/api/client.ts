@@ -68,13 +68,12 @@ async function request(method: string, template: string, given: unknown): Promis
     response = await (options.fetch ?? fetch)(path + query(options.query), {
       method,
       signal: options.signal ?? null,
-      headers: { accept: 'application/json' },
-      ...(options.body === undefined
-        ? {}
-        : {
-            body: JSON.stringify(options.body),
-            headers: { accept: 'application/json', 'content-type': 'application/json' },
-          }),
+      headers: {
+        accept: 'application/json',
+        ...(method === 'GET' ? {} : { 'idempotency-key': newKey() }),
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     });
   } catch (error) {
     if (options.signal?.aborted) throw error;
@@ -85,6 +84,13 @@ async function request(method: string, template: string, given: unknown): Promis
   if (problem.status === 401 && template !== '/api/login')
     await toLogin(options.fetch !== undefined);
   throw new ApiProblem(problem);
+}
+
+/** A name for one action, by which the lab knows it when it is asked for again. */
+function newKey(): string {
+  // Not `randomUUID`, which browsers hide from pages that come over plain HTTP from another machine.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 async function readProblem(response: Response): Promise<Problem> {

@@ -8,8 +8,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell what was done with runs, and by whom. */
+        /** Tell what was done, and by whom. */
         get: operations["show_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the audit as a file. */
+        get: operations["export_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -69,6 +86,95 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List experiments, newest first. */
+        get: operations["list_experiments"];
+        put?: never;
+        /**
+         * Make an experiment. It never changes: whoever wants another clones it. The same configuration
+         *     may be kept under several names; the hash shows it.
+         */
+        post: operations["create_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an experiment with its configuration and its runs. */
+        get: operations["show_experiment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put an experiment away: it is listed only when asked for. Its runs stay as they are. */
+        post: operations["archive_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make an experiment that differs from another. */
+        post: operations["clone_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring an experiment back from the archive. */
+        post: operations["unarchive_experiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/games": {
         parameters: {
             query?: never;
@@ -78,6 +184,23 @@ export interface paths {
         };
         /** List the games and who can be played. */
         get: operations["list_games"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the runs that were made together, and what they come to. */
+        get: operations["show_group"];
         put?: never;
         post?: never;
         delete?: never;
@@ -129,8 +252,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log this browser out. */
+        /** Log this browser out: its cookie is worth nothing any more, wherever it has been copied to. */
         post: operations["log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell who asks, and what they may do. */
+        get: operations["show_me"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -322,7 +462,10 @@ export interface paths {
         /** List runs, newest first. */
         get: operations["list_runs"];
         put?: never;
-        /** Make a run and start it. */
+        /**
+         * Make a run, or one for each of several seeds, and start it as soon as there is room. With
+         *     `dry_run`, say what would be made.
+         */
         post: operations["start_run"];
         delete?: never;
         options?: never;
@@ -806,7 +949,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change a setting of a run while it trains, after a checkpoint. */
+        /**
+         * Change a setting of a run while it trains, after a checkpoint. The answer says what it was and
+         *     what it may be; the event log tells when it took effect.
+         */
         post: operations["tune_run"];
         delete?: never;
         options?: never;
@@ -848,6 +994,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schemas of configurations: for any algorithm, one algorithm, one environment, or both,
+         *     and the presets.
+         */
+        get: operations["list_schemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schemas/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a schema: JSON Schema 2020-12, with what forms need beside it. `x-unit`, `x-step` and
+         *     `x-scale` are for sliders, `x-aliases` are other names that are understood, and `x-tunable` is
+         *     false or the bounds while a run trains. `presets` gives the presets and what they change.
+         */
+        get: operations["show_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/storage": {
         parameters: {
             query?: never;
@@ -881,6 +1068,61 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a ticket for one WebSocket or `EventSource`, with what the caller may do. Good once, for
+         *     this address, within 30 seconds.
+         */
+        post: operations["make_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tokens. */
+        get: operations["list_tokens"];
+        put?: never;
+        /** Make a token. Its secret is in the answer, and nowhere else. */
+        post: operations["make_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take a token back. Browsers that it logged in are out; live streams that are open stay open. */
+        delete: operations["revoke_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -957,6 +1199,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say whether the lab can work: its index answers, its disk takes writes, and runs are being taken
+         *     in. Needs no token.
+         */
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -973,6 +1235,40 @@ export interface components {
          * @enum {string}
          */
         Activity: "training" | "evaluating" | "idle";
+        /** @description What the figures of several runs come to. */
+        Aggregate: {
+            /**
+             * Format: double
+             * @description The mean without the lowest and the highest quarter.
+             */
+            iqm: number;
+            /** @description The 95% interval of the IQM, by bootstrap; none for a single figure. */
+            iqm_ci95: number[] | null;
+            /**
+             * Format: double
+             * @description The greatest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description Their mean.
+             */
+            mean: number;
+            /** @description The 95% interval of the mean, by bootstrap; none for a single figure. */
+            mean_ci95: number[] | null;
+            /**
+             * Format: double
+             * @description The least.
+             */
+            min: number;
+            /** @description How many runs have a figure. */
+            n: number;
+            /**
+             * Format: double
+             * @description Their standard deviation; 0 for a single one.
+             */
+            std: number;
+        };
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
         /** @description Something that a run has made. */
@@ -1034,6 +1330,11 @@ export interface components {
         };
         /** @description What was done, and by whom. */
         Audit: {
+            /**
+             * Format: int64
+             * @description What to give as `before` for the lines before these, if there may be some.
+             */
+            before: number | null;
             /** @description Oldest first. */
             lines: components["schemas"]["AuditEntry"][];
         };
@@ -1049,26 +1350,64 @@ export interface components {
             old: unknown;
             /** @description The key that the client gave the request. */
             request: string | null;
+            /** @description The number of the request, as in the lab's log. */
+            request_id: string | null;
+            /** @description The role of their token; whoever worked on the folder itself needs none. */
+            role: string | null;
             /**
              * Format: int64
              * @description Number of the line in the audit, from 1.
              */
             seq: number;
-            /** @description The run that it was done to. */
+            /** @description What it was done to: mostly a run. */
             target: string;
             /**
              * @description What was done.
              * @example tune
              */
             what: string;
-            /** @description Who did it. */
+            /** @description Who did it: the name of their token, or of the user at the command line. */
             who: string;
+        };
+        /** @description The audit as a file. */
+        AuditExport: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["AuditEntry"][];
         };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
          */
         Capability: "start" | "stop" | "pause" | "resume" | "terminate" | "checkpoint" | "tune" | "fork" | "delete";
+        /** @description A setting that differs. */
+        Change: {
+            /** @description What it is. */
+            new: unknown;
+            /** @description What it was. */
+            old: unknown;
+            /** @description Its full path. */
+            path: string;
+        };
+        /** @description One thing without which the lab cannot work. */
+        Check: {
+            /** @description `index`, `disk` or `ticker`. */
+            name: string;
+            /** @description Whether it is as it should be. */
+            ok: boolean;
+            /** @description What is wrong, and what to do. */
+            reason: string | null;
+        };
+        /** @description What a clone has otherwise than its original. */
+        CloneTemplate: {
+            /** @description Settings that are changed, as in `config` of a new experiment. */
+            changes?: Record<string, never>;
+            /** @description What it is for; without it that of the original. */
+            description?: string;
+            /** @description Its name for people; without it that of the original with "(copy)". */
+            name?: string;
+            /** @description Another preset. */
+            preset?: string | null;
+        };
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -1087,10 +1426,12 @@ export interface components {
             /** @description What the keys do. */
             keys: components["schemas"]["Control"][];
         };
-        /** @description A run that was made. */
+        /** @description A run that was made, or the first of several. */
         CreatedRun: components["schemas"]["Run"] & {
             /** @description What the client should know: that the id it gave is out of date. */
             notice: string | null;
+            /** @description All that were made. */
+            run_ids: string[];
         };
         /** @description What a key does while it is held. */
         Effect: {
@@ -1479,6 +1820,57 @@ export interface components {
             /** @enum {string} */
             type: "Snapshot";
         };
+        /** @description A template of runs, which never changes. */
+        Experiment: {
+            /** @description The algorithm. */
+            algorithm: string;
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /** @description The experiment that it was cloned from. */
+            cloned_from: string | null;
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description Id of the environment. */
+            env_id: string;
+            /**
+             * @description Its name, made by the lab.
+             * @example e-7f3k2m
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many runs were made from it and are still there.
+             */
+            n_runs: number;
+            /** @description Its name for people. */
+            name: string;
+            /** @description The settings that runs of it may change. */
+            overrides_whitelist: string[];
+            /** @description The preset that it was laid over. */
+            preset: string | null;
+            /** @description SHA-256 of the configuration: two with the same hash train the same. */
+            sha256: string;
+        };
+        /** @description A template with its configuration and its runs. */
+        ExperimentDetail: components["schemas"]["Experiment"] & {
+            /** @description What that came to: every setting. */
+            config: Record<string, never>;
+            /** @description The configuration as it was given. */
+            given: Record<string, never>;
+            /** @description Its newest runs, at most 100. */
+            runs: components["schemas"]["Run"][];
+        };
+        /** @description A page of experiments. */
+        ExperimentPage: {
+            /** @description The experiments, newest first. */
+            experiments: components["schemas"]["Experiment"][];
+            /** @description Ask with this as `after` for the next page; none after the last. */
+            next: string | null;
+        };
         /** @description Why a run failed. */
         Failure: {
             /**
@@ -1705,6 +2097,21 @@ export interface components {
              */
             percent: number;
         };
+        /** @description Runs that were made together: several seeds of one configuration. */
+        Group: {
+            aggregate: components["schemas"]["Aggregate"] | null;
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description The experiment that they are of. */
+            experiment_id: string | null;
+            /**
+             * @description Their common name.
+             * @example g-7f3k2m
+             */
+            id: string;
+            /** @description The runs, in the order in which they were made. */
+            runs: components["schemas"]["Run"][];
+        };
         /**
          * @description How recent the signs of life of a run are.
          * @enum {string}
@@ -1839,6 +2246,43 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description How a run is carried out. */
+        Job: {
+            /** @description What its supervisor starts; `RUN` stands for the run's name. */
+            command: string[];
+            /**
+             * Format: double
+             * @description CPU cores that are set aside for it.
+             */
+            cpu: number;
+            /**
+             * Format: int32
+             * @description GPUs that are set aside for it.
+             */
+            gpu: number;
+            /**
+             * Format: double
+             * @description Seconds after which an attempt is ended.
+             */
+            max_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of memory that are set aside for it.
+             */
+            memory_bytes: number;
+            /**
+             * Format: int32
+             * @description How often it is started again by itself.
+             */
+            restarts: number;
+            /**
+             * Format: double
+             * @description Seconds that it may take to save and end.
+             */
+            stop_grace_s: number;
+            /** @description Threads that learn. */
+            threads: number;
+        };
         /** @description How many of a kind are kept. */
         Kept: {
             /**
@@ -1960,6 +2404,13 @@ export interface components {
             /** @description The lab's token. */
             token: string;
         };
+        /** @description A token that was made. */
+        MadeToken: {
+            /** @description The token itself, for `Authorization: Bearer`. It is kept nowhere and shown this once. */
+            secret: string;
+            /** @description What it is. */
+            token: components["schemas"]["Token"];
+        };
         /** @description How two players compare, from the view of the first. */
         MatchResult: {
             /** @description The first player's name for people. */
@@ -1995,6 +2446,13 @@ export interface components {
              * @description Games won.
              */
             wins: number;
+        };
+        /** @description Who asks. */
+        Me: {
+            /** @description The name of the token. */
+            name: string;
+            /** @description What it may do. */
+            role: components["schemas"]["Role"];
         };
         /** @description All scalars of one moment. */
         MetricRow: {
@@ -2132,18 +2590,28 @@ export interface components {
              */
             memory: string | null;
         };
-        /** @description A run to be made. */
+        /**
+         * @description A run to be made: of an experiment, or in short of an environment. Several seeds make several
+         *     runs, which are a group.
+         */
         NewRun: {
             /**
-             * @description The algorithm.
+             * @description The algorithm; `ppo` unless it is said.
              * @default ppo
              */
-            algorithm: string;
+            algorithm: string | null;
+            /** @description Whether nothing is made, and the answer says what would be. */
+            dry_run?: boolean;
             /**
-             * @description Id of the environment.
+             * @description Id of the environment, where there is no experiment.
              * @example CartPole-v1
              */
-            env_id: string;
+            env_id?: string | null;
+            /**
+             * @description The experiment that it is made from.
+             * @example e-7f3k2m
+             */
+            experiment_id?: string | null;
             /**
              * Format: double
              * @description Step size of the optimiser.
@@ -2155,6 +2623,8 @@ export interface components {
              * @description Seconds after which an attempt is stopped, with a last checkpoint.
              */
             max_seconds?: number | null;
+            /** @description Settings that differ from the experiment's: only those in its `overrides_whitelist`. */
+            overrides?: Record<string, never>;
             resources?: components["schemas"]["NewResources"] | null;
             /**
              * Format: int32
@@ -2167,12 +2637,70 @@ export interface components {
              * @default 42
              */
             seed: number | null;
+            seeds?: components["schemas"]["NewSeeds"] | null;
             /**
              * Format: int64
              * @description Environment steps to train for.
              * @default 1000000
              */
             total_timesteps: number | null;
+        };
+        /** @description The seeds of several runs. */
+        NewSeeds: number[] | {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description The first.
+             */
+            seed_base: number;
+        };
+        /** @description An experiment to be made. */
+        NewTemplate: {
+            /**
+             * @description The configuration, as the schema `experiment` has it. What is left out is as by default;
+             *     aliases and full paths as keys are understood.
+             */
+            config: Record<string, never>;
+            /** @description What it is for. */
+            description?: string;
+            /**
+             * @description Its name for people.
+             * @example Lander, a higher learning rate
+             */
+            name: string;
+            /**
+             * @description Settings that go well together, laid over the defaults.
+             * @example fast
+             */
+            preset?: string | null;
+        };
+        /** @description A door that somebody wants to go through. */
+        NewTicket: {
+            /**
+             * @description The address without its query.
+             * @example /api/stream
+             */
+            path: string;
+        };
+        /** @description A token to be made. */
+        NewToken: {
+            /**
+             * Format: double
+             * @description Seconds until it ends; without it, it does not.
+             * @example 2592000
+             */
+            expires_in_s?: number | null;
+            /**
+             * @description Who gets it: 1 to 40 letters, digits, spaces or `. _ @ -`. The audit names them so.
+             * @example ci
+             */
+            name: string;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
         };
         /** @description Somebody to play against. */
         Opponent: {
@@ -2203,6 +2731,20 @@ export interface components {
              * @description Environment steps of the checkpoint.
              */
             step: number;
+        };
+        /** @description A run that would be made. */
+        PlannedRun: {
+            /** @description What differs from the experiment, or from the defaults where there is none. */
+            differences: components["schemas"]["Change"][];
+            /** @description How it would be started. */
+            job: components["schemas"]["Job"];
+            /** @description Its manifest, without name and time. */
+            manifest: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Its seed.
+             */
+            seed: number;
         };
         /** @description A game as it stands. */
         Play: {
@@ -2422,6 +2964,13 @@ export interface components {
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
         };
+        /** @description Whether the lab can work. */
+        Readyz: {
+            /** @description What was looked at. */
+            checks: components["schemas"]["Check"][];
+            /** @description `ready` or `not_ready`. */
+            status: string;
+        };
         /** @description What is kept; none means no limit. */
         RetentionLimits: {
             /**
@@ -2460,6 +3009,11 @@ export interface components {
              */
             milestone_every_steps: number | null;
         };
+        /**
+         * @description What the holder of a token may do; each role may do all that those before it may.
+         * @enum {string}
+         */
+        Role: "viewer" | "operator" | "admin";
         /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */
@@ -2508,8 +3062,12 @@ export interface components {
              * @description Seconds to the end at this pace.
              */
             eta_seconds: number | null;
+            /** @description The experiment that it belongs to. */
+            experiment_id: string | null;
             failure: components["schemas"]["Failure"] | null;
             gpu: components["schemas"]["GpuSample"] | null;
+            /** @description The runs that it was made together with: several seeds of one configuration. */
+            group: string | null;
             /** @description How recent its signs of life are. */
             health: components["schemas"]["Health"];
             /**
@@ -2646,6 +3204,17 @@ export interface components {
             /** @description The runs, newest first. */
             runs: components["schemas"]["Run"][];
         };
+        /** @description What would be made. */
+        RunPreview: {
+            /** @description Other names of settings that were used, each with what it means. */
+            aliases: {
+                [key: string]: string;
+            };
+            /** @description What the client should know: that the id it gave is out of date. */
+            notice: string | null;
+            /** @description The runs. */
+            runs: components["schemas"]["PlannedRun"][];
+        };
         /**
          * @description Where a run is in its life.
          * @enum {string}
@@ -2661,6 +3230,23 @@ export interface components {
              *     Shapes may reach beyond it, so that a picture of another aspect ratio has no bare margin.
              */
             view: number[];
+        };
+        /** @description A schema that can be had. */
+        SchemaEntry: {
+            /** @description Its address. */
+            href: string;
+            /**
+             * @description By which it is asked for.
+             * @example ppo:LunarLander-v3
+             */
+            name: string;
+            /** @description What it describes, for people. */
+            title: string;
+        };
+        /** @description The schemas that can be had. */
+        SchemaList: {
+            /** @description All of them. */
+            schemas: components["schemas"]["SchemaEntry"][];
         };
         /** @description One metric over time. */
         Series: {
@@ -2806,6 +3392,16 @@ export interface components {
              */
             trash_bytes: number;
         };
+        /** @description A ticket. */
+        Ticket: {
+            /**
+             * Format: int64
+             * @description Seconds until it is worth nothing.
+             */
+            expires_in: number;
+            /** @description To be put into the address: `?ticket=...`. Good once. */
+            ticket: string;
+        };
         /** @description What has gone, or would. */
         Tidied: {
             /** @description Artifacts that go. */
@@ -2831,6 +3427,31 @@ export interface components {
         TidyUp: {
             /** @description Only say what would go. */
             dry_run?: boolean;
+        };
+        /** @description A token, without its secret. */
+        Token: {
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: string;
+            /** @description When it ends, if it does. */
+            expires_at: string | null;
+            /**
+             * @description Its id, which is also the beginning of the secret.
+             * @example t-1f2e3d4c
+             */
+            id: string;
+            /** @description Whether it has ended. */
+            is_expired: boolean;
+            /** @description Who has it. */
+            name: string;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description The tokens of the lab, apart from the administrator's own in `data/token`. */
+        TokenList: {
+            /** @description The oldest first; at most 1000. */
+            tokens: components["schemas"]["Token"][];
         };
         /** @description The runs in the trash. */
         Trash: {
@@ -2862,6 +3483,34 @@ export interface components {
              */
             value: number;
         };
+        /** @description A setting that a run was asked to change. */
+        Tuned: components["schemas"]["Run"] & {
+            /** @description What is changed after the present update. */
+            change: components["schemas"]["TunedSetting"];
+        };
+        /** @description What a setting was, is to be, and may be. */
+        TunedSetting: {
+            /**
+             * Format: double
+             * @description The greatest.
+             */
+            maximum: number | null;
+            /**
+             * Format: double
+             * @description The least that it may be while a run trains (or above it, for a learning rate); none where
+             *     only the trainer knows.
+             */
+            minimum: number | null;
+            /**
+             * Format: double
+             * @description What it is then.
+             */
+            new: number;
+            /** @description What it is until then; null where a trainer that is not ours never said. */
+            old: unknown;
+            /** @description The full path of the setting. */
+            path: string;
+        };
         /**
          * @description Who must move.
          * @enum {string}
@@ -2879,8 +3528,20 @@ export interface operations {
     show_audit: {
         parameters: {
             query?: {
-                /** @description How many of the newest lines, at most 10,000. */
-                tail?: number;
+                /** @description By whom. */
+                actor?: string;
+                /** @description What was done, such as `tune`. */
+                action?: string;
+                /** @description To which run, or whatever else has a name. */
+                run?: string;
+                /** @description Not before this time (RFC 3339, or Unix seconds). */
+                from?: string;
+                /** @description Not after this time. */
+                to?: string;
+                /** @description Lines before the one with this number. */
+                before?: number;
+                /** @description How many of the newest that fit, at most 10,000. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -2912,6 +3573,108 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                /** @description In which form. */
+                format?: "csv" | "json";
+                /** @description By whom. */
+                actor?: string;
+                /** @description What was done, such as `tune`. */
+                action?: string;
+                /** @description To which run, or whatever else has a name. */
+                run?: string;
+                /** @description Not before this time (RFC 3339, or Unix seconds). */
+                from?: string;
+                /** @description Not after this time. */
+                to?: string;
+                /** @description Lines before the one with this number. */
+                before?: number;
+                /** @description How many of the newest that fit, at most 100,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/json": components["schemas"]["AuditExport"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     list_environments: {
@@ -2937,6 +3700,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2972,12 +3751,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3025,6 +3820,489 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_experiments: {
+        parameters: {
+            query?: {
+                /** @description Only with this in their name, id, environment or hash; case does not matter. */
+                query?: string;
+                /** @description Whether those that were put away are wanted, and not the others. */
+                archived?: boolean;
+                /** @description How many, at most 500. */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTemplate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_experiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentDetail"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    clone_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloneTemplate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unarchive_experiment: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the experiment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     list_games: {
@@ -3052,6 +4330,76 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_group: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the group */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     show_lab: {
@@ -3077,6 +4425,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3114,7 +4478,10 @@ export interface operations {
     log_out: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3127,12 +4494,103 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3173,12 +4631,31 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     new_play: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3212,12 +4689,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3258,12 +4767,31 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     new_session: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3297,12 +4825,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3335,12 +4895,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3383,12 +4959,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3444,6 +5036,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3482,12 +5082,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3498,7 +5114,10 @@ export interface operations {
                 /** @description Moves so far, as you know them: with it, a request for a position that is gone is refused. */
                 ply?: number;
             };
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Name of the game */
                 id: string;
@@ -3531,6 +5150,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3547,12 +5174,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     make_move: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Name of the game */
                 id: string;
@@ -3589,6 +5243,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3605,12 +5267,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3621,7 +5299,10 @@ export interface operations {
                 /** @description Moves so far, as you know them: with it, a request for a position that is gone is refused. */
                 ply?: number;
             };
-            header?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Name of the game */
                 id: string;
@@ -3654,6 +5335,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3670,12 +5359,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     tidy_up: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3709,12 +5425,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3742,6 +5490,10 @@ export interface operations {
                 env?: string;
                 /** @description Only with this in their name, id or environment; case does not matter. */
                 q?: string;
+                /** @description Only of this experiment. */
+                experiment?: string;
+                /** @description Only of those that were made together. */
+                group?: string;
             };
             header?: never;
             path?: never;
@@ -3773,14 +5525,30 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     start_run: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A request with a key that was used before gives the run that it made */
-                "idempotency-key"?: string | null;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
             };
             path?: never;
             cookie?: never;
@@ -3791,6 +5559,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What would be made, with `dry_run` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPreview"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3815,12 +5592,44 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3853,6 +5662,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3861,12 +5678,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     delete_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -3881,12 +5709,28 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -3905,12 +5749,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     archive_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -3927,12 +5798,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -3949,6 +5836,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3981,12 +5892,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4038,6 +5965,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4053,12 +5988,23 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     checkpoint_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4075,12 +6021,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4097,6 +6059,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4129,12 +6115,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4186,12 +6188,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4244,6 +6262,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4259,6 +6285,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4291,12 +6325,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4348,6 +6398,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4363,14 +6421,22 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     evaluate_run: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A request with a key that was used before gives the evaluation that it made */
-                "idempotency-key"?: string | null;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
             };
             path: {
                 /** @description Name of the run */
@@ -4409,6 +6475,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4425,12 +6499,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4474,12 +6564,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4526,6 +6632,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4534,14 +6648,22 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     fork_run: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A request with a key that was used before gives the run that it made */
-                "idempotency-key"?: string | null;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
             };
             path: {
                 /** @description Name of the run */
@@ -4579,6 +6701,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4595,12 +6725,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4664,6 +6810,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     show_log: {
@@ -4705,12 +6859,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4766,6 +6936,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4774,12 +6952,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     pause_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4796,12 +6985,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4820,6 +7025,30 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     pin_run: {
@@ -4828,7 +7057,10 @@ export interface operations {
                 /** @description A checkpoint, by folder or steps; without it the run itself. */
                 checkpoint?: string;
             };
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4845,6 +7077,14 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4853,12 +7093,52 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4902,12 +7182,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4915,7 +7211,10 @@ export interface operations {
     restore_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4932,12 +7231,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4954,6 +7269,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4961,7 +7300,10 @@ export interface operations {
     resume_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -4978,12 +7320,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5000,6 +7358,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5007,7 +7389,10 @@ export interface operations {
     start_queued_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5024,12 +7409,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5046,6 +7447,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5053,7 +7478,10 @@ export interface operations {
     stop_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5070,12 +7498,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5092,6 +7536,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5135,6 +7603,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5143,12 +7619,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     terminate_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5165,12 +7652,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5189,12 +7692,39 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     tune_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5212,7 +7742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["Tuned"];
                 };
             };
             400: {
@@ -5231,6 +7761,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5245,6 +7783,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: {
@@ -5255,12 +7801,23 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     unarchive_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5277,12 +7834,28 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -5301,6 +7874,30 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     unpin_run: {
@@ -5309,7 +7906,10 @@ export interface operations {
                 /** @description A checkpoint, by folder or steps; without it the run itself. */
                 checkpoint?: string;
             };
-            header?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
             path: {
                 /** @description Name of the run */
                 id: string;
@@ -5326,6 +7926,14 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5334,12 +7942,152 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_schemas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the schema
+                 * @example ppo:LunarLander-v3
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5369,12 +8117,28 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5417,12 +8181,322 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_ticket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTicket"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_token: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeToken"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Id of the token */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5450,6 +8524,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5507,6 +8597,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     healthz: {
@@ -5546,6 +8644,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readyz"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readyz"];
+                };
             };
         };
     };

@@ -1,0 +1,390 @@
+//! A configuration in the making.
+
+use std::collections::BTreeMap;
+
+use cartridge_games::EpisodeSeeds;
+use cartridge_games::nearest::nearest;
+use cartridge_games::registry::{RegistryError, env_options, make_env, present_id};
+use cartridge_learn::{dqn, ppo};
+use serde_json::{Map, Value, json};
+
+use super::setting::{aliases, options_of};
+use super::{
+    Algorithm, ConfigError, PARITY_ONLY, Preset, Resources, RunConfig, Trainer, canonical,
+    default_keep_videos, default_shard_target_mb, default_whitelist, parse_assignment, plain_words,
+};
+
+/// A configuration in the making: defaults with the user's words laid over them.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub(super) value: Value,
+}
+
+impl Draft {
+    /// The defaults for training `algo` on `env_id`.
+    pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
+        // The environment is looked up first, so that a misspelt one is what the user hears of.
+        make_env(env_id, &Map::new())?;
+        let (env_id, _) = present_id(env_id);
+        let known = Algorithm::ALL.map(Algorithm::id);
+        if !known.contains(&algo.to_lowercase().as_str()) {
+            let hint = match nearest(algo, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there is {}", known.join(", ")),
+            };
+            return Err(ConfigError::UnknownAlgorithm { algo: algo.to_owned(), hint });
+        }
+        let algo = Algorithm::ALL
+            .into_iter()
+            .find(|known| known.id() == algo.to_lowercase())
+            .expect("it was looked up above");
+        let simulation = match algo {
+            Algorithm::Ppo => {
+                let ppo = ppo::Config::default();
+                json!({ "n_envs": ppo.n_envs, "n_steps": ppo.n_steps })
+            }
+            Algorithm::Dqn => json!({ "n_envs": dqn::Config::default().n_envs }),
+        };
+        Ok(Self {
+            value: json!({
+                "env_id": env_id,
+                "env": {},
+                "algo": algo.id(),
+                "trainer": Trainer::new(algo),
+                "simulation": simulation,
+                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100,
+                                "capture_video": false },
+                "seeds": { "seed_base": 42, "per_episode": EpisodeSeeds::Hash },
+                "retention": {
+                    "checkpoint_every_steps": 50_000,
+                    "keep_checkpoints": 5,
+                    "shard_target_mb": default_shard_target_mb(),
+                    "keep_videos": default_keep_videos(),
+                    "milestone_every_steps": 0,
+                },
+                "resources": Resources::default(),
+                "overrides_whitelist": default_whitelist(algo),
+            }),
+        })
+    }
+
+    /// A configuration to be changed.
+    pub fn of(config: &RunConfig) -> Self {
+        Self { value: serde_json::to_value(config).expect("a configuration is plain data") }
+    }
+
+    /// Lays the settings of a preset over the defaults.
+    pub fn apply(&mut self, preset: &str) -> Result<(), ConfigError> {
+        let known = Preset::ALL.map(Preset::id);
+        let preset = preset.to_lowercase().replace([' ', '-'], "_");
+        let Some(preset) = Preset::ALL.into_iter().find(|known| known.id() == preset) else {
+            let hint = match nearest(&preset, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there is {}", known.join(", ")),
+            };
+            return Err(ConfigError::UnknownPreset { preset, hint });
+        };
+        let algo = self.algo();
+        let Some(settings) = preset.settings(algo, self.env_id()) else {
+            let have = |other: &Preset| other.settings(algo, self.env_id()).is_some();
+            let others: Vec<&str> = Preset::ALL.into_iter().filter(have).map(Preset::id).collect();
+            let hint = format!("{} with {} has {}", self.env_id(), algo.name(), others.join(", "));
+            return Err(ConfigError::UnknownPreset { preset: preset.id().to_owned(), hint });
+        };
+        for (section, values) in settings.as_object().into_iter().flatten() {
+            for (name, value) in values.as_object().into_iter().flatten() {
+                self.value[section][name] = value.clone();
+            }
+        }
+        Ok(())
+    }
+
+    /// The algorithm.
+    fn algo(&self) -> Algorithm {
+        let algo = serde_json::from_value(self.value["algo"].clone());
+        algo.expect("set when the draft was made")
+    }
+
+    /// Lays one value over the default: `key` is a full path, an alias, or an option of the
+    /// environment.
+    pub fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
+        let key = canonical(key);
+        if key == "overrides_whitelist" {
+            self.value[key] = value;
+            return Ok(());
+        }
+        let (section, name) = match key.split_once('.') {
+            Some((section, name)) => (section, name),
+            // A bare word is an option of the environment.
+            None => ("env", key),
+        };
+        if section == "env" {
+            if PARITY_ONLY.contains(&name) && env_options(self.env_id())?.contains_key(name) {
+                return Err(ConfigError::BadValue {
+                    key: format!("env.{name}"),
+                    detail:
+                        "it is for comparing traces with Gymnasium, and no run is made with it: \
+                             an episode would not follow from its seed and actions"
+                            .to_owned(),
+                });
+            }
+            let path = format!("env.{name}");
+            if let Some(option) = options_of(self.env_id()).iter().find(|it| it.path == path) {
+                option
+                    .check(&value)
+                    .map_err(|detail| ConfigError::BadValue { key: path.clone(), detail })?;
+            }
+            let before = self.value["env"].clone();
+            self.value["env"][name] = value;
+            // The environment knows its options best; it also says which it has.
+            let Err(error) = make_env(self.env_id(), self.options()) else { return Ok(()) };
+            self.value["env"] = before;
+            // A bare word may also be a setting whose section was left out.
+            return match (key.contains('.'), self.nearest_setting(name), &error) {
+                (false, Some(near), RegistryError::UnknownOption { hint, .. })
+                    if !hint.starts_with("did you mean") =>
+                {
+                    Err(ConfigError::UnknownKey {
+                        key: key.to_owned(),
+                        hint: format!("did you mean `{near}`?"),
+                    })
+                }
+                _ => Err(error.into()),
+            };
+        }
+        let slot = self.value.get_mut(section).and_then(|values| values.get_mut(name));
+        match slot {
+            Some(slot) if !section.is_empty() => {
+                *slot = value;
+                Ok(())
+            }
+            _ => Err(self.unknown(key)),
+        }
+    }
+
+    /// [`Self::set`] from text such as `trainer.gamma=0.98`.
+    pub fn set_text(&mut self, assignment: &str) -> Result<(), ConfigError> {
+        let (key, value) = parse_assignment(assignment, "trainer.gamma=0.98")?;
+        self.set(key, value)
+    }
+
+    /// Checks the whole and gives it its type.
+    pub fn finish(self) -> Result<RunConfig, ConfigError> {
+        self.finish_all().map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// [`Self::finish`] that names everything that is wrong, in the order of the settings.
+    pub fn finish_all(mut self) -> Result<RunConfig, Vec<ConfigError>> {
+        // `1e6` is a whole number to people.
+        for section in ["trainer", "simulation", "evaluation", "seeds", "retention", "resources"] {
+            for value in self.value[section].as_object_mut().into_iter().flat_map(Map::values_mut) {
+                if let Some(number) =
+                    value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n))
+                {
+                    *value = Value::from(number as u64);
+                }
+            }
+        }
+        if let Some(paths) = self.value["overrides_whitelist"].as_array_mut() {
+            for path in paths {
+                if let Some(text) = path.as_str() {
+                    *path = canonical(text).into();
+                }
+            }
+        }
+        let mut errors = Vec::new();
+        let config = loop {
+            let error = match self.read() {
+                Ok(config) => break config,
+                Err(error) => error,
+            };
+            // Set back to its default, so that the rest can be looked at.
+            let is_mended = self.set_back(&error);
+            errors.push(error);
+            if !is_mended {
+                return Err(errors);
+            }
+        };
+        errors.extend(config.problems());
+        if errors.is_empty() { Ok(config) } else { Err(errors) }
+    }
+
+    /// Gives it its type; the error is about the first value of a wrong one.
+    fn read(&self) -> Result<RunConfig, ConfigError> {
+        // First, because its errors say where they are.
+        Trainer::read(self.algo(), &self.value["trainer"])?;
+        serde_path_to_error::deserialize(&self.value).map_err(|error| ConfigError::BadValue {
+            key: error.path().to_string(),
+            detail: plain_words(&error.inner().to_string()),
+        })
+    }
+
+    /// Sets the value that `error` is about back to its default; says whether that changed it.
+    fn set_back(&mut self, error: &ConfigError) -> bool {
+        let ConfigError::BadValue { key, .. } = error else { return false };
+        let Ok(Self { value: mut defaults }) = Self::new(self.env_id(), self.algo().id()) else {
+            return false;
+        };
+        // A list is set back as a whole.
+        let mut pointer = format!("/{}", key.split('[').next().unwrap_or(key).replace('.', "/"));
+        if pointer.starts_with("/overrides_whitelist") {
+            pointer.truncate("/overrides_whitelist".len());
+        }
+        match (self.value.pointer_mut(&pointer), defaults.pointer_mut(&pointer)) {
+            (Some(value), Some(default)) if value != default => {
+                *value = default.take();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn env_id(&self) -> &str {
+        self.value["env_id"].as_str().expect("set when the draft was made")
+    }
+
+    fn options(&self) -> &Map<String, Value> {
+        self.value["env"].as_object().expect("set when the draft was made")
+    }
+
+    fn unknown(&self, key: &str) -> ConfigError {
+        let known = self.settings();
+        let near = nearest(key, known.iter().map(String::as_str)).map(str::to_owned);
+        let hint = match near.or_else(|| self.nearest_setting(key)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", known.join(", ")),
+        };
+        ConfigError::UnknownKey { key: key.to_owned(), hint }
+    }
+
+    /// The full paths of all settings.
+    fn settings(&self) -> Vec<String> {
+        let sections =
+            self.value.as_object().into_iter().flatten().filter(|(section, _)| *section != "env");
+        sections
+            .flat_map(|(section, values)| {
+                let names = values.as_object().into_iter().flatten();
+                names.map(move |(name, _)| format!("{section}.{name}"))
+            })
+            .collect()
+    }
+
+    /// The setting whose name, without its section, is nearest to the end of `key`.
+    fn nearest_setting(&self, key: &str) -> Option<String> {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        let known = self.settings();
+        let names = known.iter().filter_map(|path| path.split_once('.')).map(|(_, name)| name);
+        let others = aliases().filter_map(|(alias, _)| alias.split_once('.'));
+        let near = nearest(key, names.chain(others.map(|(_, name)| name)))?;
+        let is_named = |path: &str| path.rsplit('.').next() == Some(near);
+        let by_alias =
+            || aliases().find(|(alias, _)| is_named(alias)).map(|(_, path)| path.to_owned());
+        known.iter().find(|path| is_named(path)).cloned().or_else(by_alias)
+    }
+}
+
+/// A configuration that was given as a whole, and how it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// What it comes to.
+    pub config: RunConfig,
+    /// The other names that were used, each with what it means.
+    pub aliases: BTreeMap<String, String>,
+}
+
+impl Resolved {
+    /// Reads a configuration as people write it: sections with settings, full paths, or aliases,
+    /// laid over a preset, if one is named, and the defaults. Every field that is wrong is named.
+    pub fn new(given: &Map<String, Value>, preset: Option<&str>) -> Result<Self, Vec<ConfigError>> {
+        let text = |key: &str| match given.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(other) => Err(vec![ConfigError::BadValue {
+                key: key.to_owned(),
+                detail: format!("expected text, got {other}"),
+            }]),
+        };
+        let Some(env_id) = text("env_id")? else {
+            let detail = "say which environment, such as CartPole-v1".to_owned();
+            return Err(vec![ConfigError::BadValue { key: "env_id".to_owned(), detail }]);
+        };
+        let algo = text("algo")?.unwrap_or_else(|| Algorithm::Ppo.id());
+        let mut draft = Draft::new(env_id, algo).map_err(|error| vec![error])?;
+        if let Some(preset) = preset {
+            draft.apply(preset).map_err(|error| vec![error])?;
+        }
+        let rest = given.iter().filter(|(key, _)| !["env_id", "algo"].contains(&key.as_str()));
+        let (said, errors) = draft.lay(&flatten(rest));
+        said.finish(draft, errors)
+    }
+}
+
+/// Where the settings of a configuration were given.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    /// The path that was written, by the path that it means.
+    given: BTreeMap<String, String>,
+}
+
+impl Said {
+    /// [`Draft::finish_all`] whose errors are about the words that were written, and follow those
+    /// that there are already.
+    pub(crate) fn finish(
+        self,
+        draft: Draft,
+        mut errors: Vec<ConfigError>,
+    ) -> Result<Resolved, Vec<ConfigError>> {
+        let at = |error| match error {
+            ConfigError::BadValue { key, detail } => {
+                ConfigError::BadValue { key: self.given.get(&key).cloned().unwrap_or(key), detail }
+            }
+            other => other,
+        };
+        let config = match draft.finish_all() {
+            Ok(config) if errors.is_empty() => config,
+            Ok(_) => return Err(errors),
+            Err(more) => {
+                errors.extend(more.into_iter().map(at));
+                return Err(errors);
+            }
+        };
+        let aliases = self.given.into_iter().filter(|(path, given)| path != given);
+        Ok(Resolved { config, aliases: aliases.map(|(path, given)| (given, path)).collect() })
+    }
+}
+
+/// Settings by full path from sections and full paths.
+pub(crate) fn flatten<'a>(
+    given: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> Vec<(String, Value)> {
+    let mut flat = Vec::new();
+    for (key, value) in given {
+        match value {
+            Value::Object(values) => {
+                let path =
+                    |(name, value): (&String, &Value)| (format!("{key}.{name}"), value.clone());
+                flat.extend(values.iter().map(path));
+            }
+            _ => flat.push((key.clone(), value.clone())),
+        }
+    }
+    flat
+}
+
+impl Draft {
+    /// Lays many settings over what is there. Every one that is not known is named.
+    pub(crate) fn lay(&mut self, settings: &[(String, Value)]) -> (Said, Vec<ConfigError>) {
+        let mut errors = Vec::new();
+        let mut said = Said::default();
+        for (given, value) in settings {
+            let path = canonical(given).to_owned();
+            if let Some(other) = said.given.insert(path.clone(), given.clone()) {
+                let detail = format!("it is also given as `{other}`; say it once");
+                errors.push(ConfigError::BadValue { key: given.clone(), detail });
+            } else if let Err(error) = self.set(&path, value.clone()) {
+                errors.push(error);
+            }
+        }
+        (said, errors)
+    }
+}
