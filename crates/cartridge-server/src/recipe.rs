@@ -402,8 +402,10 @@ mod tests {
     fn every_change_has_a_command() {
         let (_, document) = crate::routes().split_for_parts();
         // What any of them needs to be put into words.
-        let body = json!({ "env_id": "CartPole-v1", "game": "tictactoe", "name": "x", "path": "x",
-            "config": { "env_id": "CartPole-v1" } });
+        let body = json!({
+            "env_id": "CartPole-v1", "game": "tictactoe", "name": "x", "path": "x",
+            "config": { "env_id": "CartPole-v1" },
+        });
         for (method, route) in crate::document::mutations(&document) {
             let asked = Asked { path: &route, query: &[], body: &body };
             let words = command(&method.parse().unwrap(), &route, &asked);
