@@ -56,7 +56,7 @@ class Lab:
     def start(self):
         begun = time.monotonic()
         self.process = subprocess.Popen(
-            [BINARY, "up", "--port", "0", "--log", "error", "--data", self.data],
+            [BINARY, "up", "--port", "0", "--log", "error", "--max-runs", "8", "--max-cpu", "16", "--data", self.data],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         for line in self.process.stdout:
