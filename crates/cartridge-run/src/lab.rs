@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod analysis;
 mod experiments;
 mod readiness;
 mod steering;
@@ -101,6 +102,8 @@ pub struct Lab {
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
     pub(crate) archives: Archives,
+    /// What was last said of runs, so that it is worked out once per row.
+    said: analysis::Said,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -275,6 +278,7 @@ impl Lab {
             starts: Mutex::default(),
             marks: Mutex::default(),
             archives: Archives::default(),
+            said: analysis::Said::default(),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;

@@ -39,11 +39,24 @@ pub struct LabConfig {
     pub retention: Limits,
     /// Whom the lab answers.
     pub server: Server,
+    /// How runs are cut into windows.
+    pub analytics: Analytics,
+    /// What the machine costs.
+    pub prices: Prices,
+    /// Where other tools show what belongs to a run or a request.
+    pub links: Links,
 }
 
 impl Default for LabConfig {
     fn default() -> Self {
-        Self { format: FORMAT, retention: Limits::default(), server: Server::default() }
+        Self {
+            format: FORMAT,
+            retention: Limits::default(),
+            server: Server::default(),
+            analytics: Analytics::default(),
+            prices: Prices::default(),
+            links: Links::default(),
+        }
     }
 }
 
@@ -53,6 +66,49 @@ impl Default for LabConfig {
 pub struct Server {
     /// Other origins whose pages may talk to the lab, such as `https://lab.example`.
     pub allowed_origins: Vec<String>,
+}
+
+/// How runs are cut into windows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Analytics {
+    /// Environment steps of a window, for runs that do not say themselves.
+    pub window_steps: u64,
+}
+
+impl Default for Analytics {
+    fn default() -> Self {
+        Self { window_steps: 100_000 }
+    }
+}
+
+/// Where other tools show what belongs to a run or a request: addresses in which `{run_id}` and
+/// `{request_id}` stand for what is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Links {
+    /// Charts, such as `https://grafana.example/d/lab?var-run={run_id}`.
+    pub grafana: Option<String>,
+    /// Traces.
+    pub tempo: Option<String>,
+    /// Traces.
+    pub jaeger: Option<String>,
+    /// Logs.
+    pub loki: Option<String>,
+}
+
+/// What the machine costs, in whatever currency.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Prices {
+    /// The currency, for people.
+    pub currency: String,
+    /// An hour of a CPU core.
+    pub cpu_core_hour: f64,
+    /// An hour of a gibibyte of memory.
+    pub memory_gib_hour: f64,
+    /// An hour of a GPU.
+    pub gpu_hour: f64,
 }
 
 /// What is kept; nothing means no limit.

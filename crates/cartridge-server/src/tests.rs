@@ -103,6 +103,7 @@ fn route_table() -> Vec<(String, String)> {
                 method.to_uppercase(),
                 path.replace("{id}", "r-000000")
                     .replace("{episode}", "1")
+                    .replace("{iteration}", "1")
                     .replace("{artifact_id}", "a-00000000"),
             ));
         }
@@ -564,6 +565,7 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 mod artifacts;
 mod experiments;
 mod feed;
+mod insight;
 mod live_frames;
 mod live_play;
 mod locks;
