@@ -10,6 +10,7 @@ mod episodes;
 mod experiments;
 mod foreign;
 mod index;
+mod insight;
 mod lab;
 mod layering;
 mod lifecycle;
