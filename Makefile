@@ -32,6 +32,7 @@ rust-check: web/build/index.html
 
 rust-test: web/build/index.html
 	command -v cargo-nextest >/dev/null || $(CARGO) install cargo-nextest --locked
+	command -v ffprobe >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq ffmpeg)
 	$(CARGO) nextest run --release --workspace
 
 web-check: web/node_modules/.installed

@@ -1,14 +1,16 @@
-//! Scenes as pixels.
+//! Scenes as pixels and films.
 //!
 //! # Layout
 //!
 //! * [`draw`]: a scene on a canvas, as the browser draws it.
 //! * [`jpeg`]: the canvas as a JPEG file.
 //! * [`letters`]: the outlines of texts.
+//! * [`film`]: scenes one after the other, as an MP4 file.
 //!
 //! **Invariants:** values in, values out: no file, clock or thread. The same scene gives the same
 //! bytes.
 
+pub mod film;
 pub mod letters;
 
 use cartridge_games::scene::{Paint, Scene, Shape};

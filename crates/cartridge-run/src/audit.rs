@@ -75,6 +75,8 @@ pub enum Deed {
     Create,
     /// It was made from a checkpoint of another, which `old` names.
     Fork,
+    /// It was made to evaluate a checkpoint of another, which `old` names.
+    Evaluate,
     /// It was started at once, past the queue.
     Start,
     /// It was asked to save and end.
@@ -124,6 +126,7 @@ impl Deed {
         match self {
             Self::Create => "create",
             Self::Fork => "fork",
+            Self::Evaluate => "evaluate",
             Self::Start => "start",
             Self::Stop => "stop",
             Self::Pause => "pause",
@@ -544,6 +547,7 @@ impl Marks {
                 }
             }
             Deed::Create
+            | Deed::Evaluate
             | Deed::Start
             | Deed::Stop
             | Deed::Pause
@@ -558,7 +562,8 @@ impl Marks {
             | Deed::Logout
             | Deed::Request => {}
         }
-        if let (Deed::Create | Deed::Fork, Some(request)) = (line.what, &line.request) {
+        let is_made = matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate);
+        if let (true, Some(request)) = (is_made, &line.request) {
             self.requests.insert((line.who.clone(), request.clone()), target.clone());
         }
     }

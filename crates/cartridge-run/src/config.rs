@@ -155,6 +155,10 @@ pub struct EvaluationPlan {
     pub episodes: u32,
     /// Episodes of the evaluation at the end, 1 to 10,000.
     pub final_episodes: u32,
+    /// Whether the first episode of evaluations is filmed; the last evaluation always is, the
+    /// others when there is time for it.
+    #[serde(default)]
+    pub capture_video: bool,
 }
 
 /// Where chance comes from.

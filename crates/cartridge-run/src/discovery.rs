@@ -262,6 +262,9 @@ impl Scan<'_> {
                 ("log.txt" | "log.1.txt", EntryKind::File) => {
                     self.add(own, ArtifactKind::Log, name, false)?;
                 }
+                ("summary.json", EntryKind::File) => {
+                    self.add(own, ArtifactKind::Eval, name, false)?;
+                }
                 ("episodes" | INHERITED, EntryKind::Folder) => {
                     self.add(own, ArtifactKind::Episodes, name, true)?;
                 }
@@ -385,6 +388,10 @@ impl Scan<'_> {
             files.len() < MAX_ARTIFACTS
         })?;
         for (path, measure) in files {
+            // Written beside its place, and about to be renamed; or left so by a crash.
+            if path.rsplit('/').next().is_some_and(|name| name.contains(".new-")) {
+                continue;
+            }
             let is_settling =
                 self.subject.is_at_work && self.now - measure.modified_at < SETTLES_AFTER_S;
             if !is_settling {
@@ -819,44 +826,79 @@ pub fn turn_over(
     old: &[String],
     reason: &str,
 ) -> Result<Vec<Pruned>> {
-    turn_over_if(dir, new, old, reason, |artifact| !artifact.pinned && !artifact.milestone)
+    let may_go = |artifact: &Artifact| !artifact.pinned && !artifact.milestone;
+    turn_over_if(dir, &CHECKPOINTS, new, old, reason, may_go)
 }
+
+/// Names a film that a training has just made of itself, and removes the oldest beyond those that
+/// are to be kept. For the trainer, which tells of them in its own events.
+pub fn turn_over_films(dir: &RunDir, name: &str, keep: u32) -> Result<Vec<Pruned>> {
+    let folder = dir.path().join(FILMS.folder);
+    let entries = std::fs::read_dir(&folder).map_err(StoreError::io(&folder))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with("eval_step_") && name.ends_with(".mp4"))
+        .collect();
+    // By number: a run may be longer than nine digits tell.
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    names.truncate(names.len().saturating_sub(keep as usize));
+    let new = NewCheckpoint { name: name.to_owned(), milestone: false };
+    let reason = format!("the newest {keep} are kept");
+    turn_over_if(dir, &FILMS, Some(&new), &names, &reason, |artifact| !artifact.pinned)
+}
+
+/// Where a trainer of ours puts things of one kind, one after the other.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    kind: ArtifactKind,
+    pub(crate) folder: &'static str,
+    is_folder: bool,
+}
+
+const CHECKPOINTS: Shelf =
+    Shelf { kind: ArtifactKind::Checkpoint, folder: "checkpoints", is_folder: true };
+
+/// The films that a training makes of its evaluations.
+pub(crate) const FILMS: Shelf =
+    Shelf { kind: ArtifactKind::Video, folder: "videos", is_folder: false };
 
 /// Removes checkpoints that count no longer, because the run went on from an earlier one: also
 /// milestones and pinned ones, whose places will be needed again.
 pub fn forget(dir: &RunDir, names: &[String]) -> Result<()> {
     if !names.is_empty() {
-        turn_over_if(dir, None, names, "", |_| true)?;
+        turn_over_if(dir, &CHECKPOINTS, None, names, "", |_| true)?;
     }
     Ok(())
 }
 
 fn turn_over_if(
     dir: &RunDir,
+    shelf: &Shelf,
     new: Option<&NewCheckpoint>,
     old: &[String],
     reason: &str,
     may_go: impl Fn(&Artifact) -> bool,
 ) -> Result<Vec<Pruned>> {
     let own = Beneath::open(dir.path()).map_err(StoreError::io(dir.path()))?;
-    let place = |name: &str| format!("checkpoints/{name}");
+    let Shelf { kind, folder, is_folder } = *shelf;
+    let place = |name: &str| format!("{folder}/{name}");
     let found = |name: &str| {
         let path = place(name);
         let measure = artifacts::measure(&own, &path)?;
         Ok::<_, StoreError>(measure.map(|measure| Found {
-            kind: ArtifactKind::Checkpoint,
+            kind,
             base: Base::Run,
             path,
-            is_folder: true,
+            is_folder,
             measure,
             shared: false,
-            step: checkpoint::step_in(name),
+            step: checkpoint::step_in(name).filter(|_| kind == ArtifactKind::Checkpoint),
         }))
     };
     let new = match new {
         Some(NewCheckpoint { name, milestone }) => match found(name)? {
             Some(found) => {
-                let sha256 = artifacts::hash(&own, &found.path, true)?;
+                let sha256 = artifacts::hash(&own, &found.path, is_folder)?;
                 Some(Artifact { milestone: *milestone, ..found.into_artifact(Some(sha256)) })
             }
             None => None,
@@ -869,7 +911,7 @@ fn turn_over_if(
     }
     let mut told = Vec::new();
     for name in old {
-        let id = ArtifactId::new(ArtifactKind::Checkpoint, Base::Run, &place(name));
+        let id = ArtifactId::new(kind, Base::Run, &place(name));
         // One that nobody had named yet counts, too.
         if locked.list.get(&id).is_err()
             && let Some(found) = found(name)?
@@ -880,7 +922,7 @@ fn turn_over_if(
             continue;
         }
         if let Some(artifact) = locked.list.drop(&id) {
-            let (kept, total) = locked.list.kept(ArtifactKind::Checkpoint);
+            let (kept, total) = locked.list.kept(kind);
             let artifact = note(&artifact);
             told.push(Pruned { artifact, kept, total, reason: reason.to_owned() });
         }

@@ -57,6 +57,46 @@ pub enum RunError {
     /// Nobody said where a policy is to act.
     #[error("{0} does not say for which environment it is\nhint: say it with --env")]
     NoEnvironment(String),
+    /// The run has no policy of ours that could be measured.
+    #[error(
+        "run `{0}` is no training of ours, so there is no policy to evaluate\nhint: `cartridge eval FILE.onnx` measures a policy from elsewhere"
+    )]
+    NoPolicy(RunId),
+    /// The run has not been evaluated.
+    #[error(
+        "run `{0}` has no evaluation yet\nhint: `cartridge eval {0}`, or POST /api/runs/{0}/evaluate"
+    )]
+    NoEvaluation(RunId),
+    /// None of the run's evaluations has a film.
+    #[error(
+        "run `{0}` has no video of an evaluation\nhint: ask for one with \"video\": true in POST /api/runs/{0}/evaluate, or train with --capture-video"
+    )]
+    NoVideo(RunId),
+    /// A film could not be made.
+    #[error(transparent)]
+    Film(#[from] cartridge_media::film::FilmError),
+    /// There are no pictures of an episode, because its trainer is not ours.
+    #[error(
+        "episode {episode} of run `{run}` was told by a trainer of its own, so there are no pictures of it"
+    )]
+    NoPictures {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        episode: u64,
+    },
+    /// The episode is shorter.
+    #[error("episode {episode} of run `{run}` has {n_steps} steps, so nothing is at step {step}")]
+    NoSuchStep {
+        /// The run.
+        run: RunId,
+        /// The episode.
+        episode: u64,
+        /// What was asked for.
+        step: u64,
+        /// How long it is.
+        n_steps: u64,
+    },
     /// The run has no checkpoint yet.
     #[error("run `{0}` has no checkpoint yet")]
     NoCheckpoint(RunId),

@@ -1,13 +1,14 @@
-//! Measuring a policy: whole episodes, greedily played, with their own seeds.
+//! Measuring a policy: whole episodes with their own seeds, played greedily or by chance.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use cartridge_games::env::{Actions, AnyAction, Env, EnvSpec};
+use cartridge_games::game::Action;
 use cartridge_games::registry::make_env;
 use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_learn::metric::Metric;
-use cartridge_learn::policy::{Choices, Policy, clip};
+use cartridge_learn::policy::{Choices, Head, Policy, clip};
 use cartridge_store::{
     DataDir, DoneReason, EpisodeBody, EpisodeHead, Episodes, Evaluation, Event, Manifest,
     MetricLine, RunId,
@@ -16,8 +17,10 @@ use serde_json::{Map, Value, json};
 
 use crate::carried::CarriedRun;
 use crate::clock::unix_now;
+use crate::config::ConfigError;
 use crate::episode::body_of;
-use crate::error::Result;
+use crate::error::{Result, RunError};
+use crate::evaluation_job::Summary;
 use crate::policy_file::PolicyFile;
 
 /// Episodes that are played side by side, so that the network sees batches.
@@ -46,15 +49,25 @@ pub struct Outcome {
     pub truncated: u32,
 }
 
-/// What chooses actions without chance.
+/// What chooses actions.
 pub trait Actor {
-    /// An action for each of `n` observations of an environment; `masks` says which are legal.
+    /// An action for each of `n` observations of an environment, without chance; `masks` says which
+    /// are legal.
     fn choose(
         &self,
         spec: &EnvSpec,
         observations: &[f32],
         masks: &[bool],
         n: usize,
+    ) -> Result<Vec<AnyAction>>;
+
+    /// An action for each observation by chance, as in training; each has its own source of it.
+    fn draw(
+        &self,
+        spec: &EnvSpec,
+        observations: &[f32],
+        masks: &[bool],
+        chances: &mut [fastrand::Rng],
     ) -> Result<Vec<AnyAction>>;
 }
 
@@ -74,6 +87,60 @@ impl Actor for Policy {
             }
         })
     }
+
+    fn draw(
+        &self,
+        spec: &EnvSpec,
+        observations: &[f32],
+        masks: &[bool],
+        chances: &mut [fastrand::Rng],
+    ) -> Result<Vec<AnyAction>> {
+        let n = chances.len();
+        let outputs = self.outputs(observations, n);
+        let rows = outputs.chunks(self.n_actions()).zip(masks.chunks(self.n_actions()));
+        Ok(match self.head() {
+            // What has learnt values acts on the best of them.
+            Head::Values => return Actor::choose(self, spec, observations, masks, n),
+            Head::Logits => rows
+                .zip(chances)
+                .map(|((logits, mask), chance)| AnyAction::Discrete(weighted(logits, mask, chance)))
+                .collect(),
+            Head::Gaussian { log_std } => rows
+                .zip(chances)
+                .map(|((means, _), chance)| {
+                    let drawn = means.iter().zip(log_std);
+                    let mut numbers: Vec<f32> =
+                        drawn.map(|(mean, std)| mean + std.exp() * normal(chance)).collect();
+                    clip(&spec.actions, &mut numbers);
+                    AnyAction::Continuous(numbers)
+                })
+                .collect(),
+        })
+    }
+}
+
+/// A legal action, by the logarithms of their weights.
+fn weighted(logits: &[f32], mask: &[bool], chance: &mut fastrand::Rng) -> Action {
+    let legal = || logits.iter().zip(mask).enumerate().filter(|(_, (_, legal))| **legal);
+    let most = legal().map(|(_, (logit, _))| *logit).fold(f32::NEG_INFINITY, f32::max);
+    let weight = |logit: f32| f64::from((logit - most).exp());
+    let all: f64 = legal().map(|(_, (logit, _))| weight(*logit)).sum();
+    let mut left = chance.f64() * all;
+    let mut last = 0;
+    for (action, (logit, _)) in legal() {
+        last = action;
+        left -= weight(*logit);
+        if left < 0.0 {
+            break;
+        }
+    }
+    Action(last)
+}
+
+/// A number of the standard normal distribution (Box and Muller 1958).
+fn normal(chance: &mut fastrand::Rng) -> f32 {
+    let (radius, angle) = (1.0 - chance.f64(), std::f64::consts::TAU * chance.f64());
+    ((-2.0 * radius.ln()).sqrt() * angle.cos()) as f32
 }
 
 impl Actor for PolicyFile {
@@ -86,10 +153,56 @@ impl Actor for PolicyFile {
     ) -> Result<Vec<AnyAction>> {
         self.policy.choose(spec, observations, masks, n).map_err(|error| self.error(error))
     }
+
+    fn draw(
+        &self,
+        _: &EnvSpec,
+        _: &[f32],
+        _: &[bool],
+        _: &mut [fastrand::Rng],
+    ) -> Result<Vec<AnyAction>> {
+        let detail = "an ONNX file says what is best and not how far to stray from it, so it can \
+                      only be measured without chance";
+        let (key, detail) = ("deterministic".to_owned(), detail.to_owned());
+        Err(RunError::Config(ConfigError::BadValue { key, detail }))
+    }
 }
 
-/// Plays `episodes` episodes. Episode `i` has the `i`-th evaluation seed of `seed_base`, however
-/// many are played side by side.
+/// How episodes are played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manner {
+    /// What each episode is reset with.
+    pub seeds: Vec<u64>,
+    /// Whether the policy does what it holds best, and not what chance makes of it.
+    pub is_deterministic: bool,
+}
+
+impl Manner {
+    /// Greedily, with the first evaluation seeds of `seed_base`.
+    pub fn greedy(episodes: u32, seed_base: u64) -> Self {
+        let seeds = (0..u64::from(episodes))
+            .map(|episode| episode_seed(seed_base, Stream::Evaluation, 0, episode));
+        Self { seeds: seeds.collect(), is_deterministic: true }
+    }
+
+    /// Where the chance of an episode comes from: its own seed, so that it does not matter what is
+    /// played beside it.
+    fn chance(&self, episode: usize) -> fastrand::Rng {
+        fastrand::Rng::with_seed(self.seeds[episode].rotate_left(32) ^ 0x5eed_0fc4_a2ce)
+    }
+}
+
+/// What is heard while episodes are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Every episode that is under way took a step.
+    Steps,
+    /// The episode at this place, from 0, has ended.
+    End(usize),
+}
+
+/// Plays `episodes` episodes greedily. Episode `i` has the `i`-th evaluation seed of `seed_base`,
+/// however many are played side by side.
 pub fn evaluate(
     policy: &dyn Actor,
     env_id: &str,
@@ -97,11 +210,25 @@ pub fn evaluate(
     episodes: u32,
     seed_base: u64,
 ) -> Result<Outcome> {
-    let n = episodes as usize;
+    let manner = Manner::greedy(episodes, seed_base);
+    let all = play(policy, env_id, options, &manner, &mut |_, _| Ok(true))?;
+    Ok(all.expect("nobody has ended it"))
+}
+
+/// Plays episodes. `hear` is told how it goes on, with what is known by then, and may end it by
+/// answering false: then there is no outcome.
+pub fn play(
+    policy: &dyn Actor,
+    env_id: &str,
+    options: &Map<String, Value>,
+    manner: &Manner,
+    hear: &mut dyn FnMut(Heard, &Outcome) -> Result<bool>,
+) -> Result<Option<Outcome>> {
+    let n = manner.seeds.len();
     let mut outcome = Outcome {
         returns: vec![0.0; n],
         lengths: vec![0; n],
-        seeds: (0..n).map(|episode| seed(seed_base, episode)).collect(),
+        seeds: manner.seeds.clone(),
         ends: vec![false; n],
         cuts: vec![false; n],
         ..Outcome::default()
@@ -114,6 +241,7 @@ pub fn evaluate(
     // The lanes: an environment and the episode it plays.
     let mut lanes: Vec<(Box<dyn Env>, usize)> = Vec::new();
     let mut observations: Vec<f32> = Vec::new();
+    let mut chances: Vec<fastrand::Rng> = Vec::new();
     let mut spare = Some(first);
     while next < n.min(N_LANES) {
         let mut env = match spare.take() {
@@ -121,8 +249,9 @@ pub fn evaluate(
             None => make_env(env_id, options)?,
         };
         observations.resize((next + 1) * width, 0.0);
-        env.reset(Some(seed(seed_base, next)), &mut observations[next * width..]);
+        env.reset(Some(manner.seeds[next]), &mut observations[next * width..]);
         lanes.push((env, next));
+        chances.push(manner.chance(next));
         next += 1;
     }
     let mut masks = Vec::new();
@@ -131,7 +260,12 @@ pub fn evaluate(
         for ((env, _), mask) in lanes.iter().zip(masks.chunks_exact_mut(n_actions)) {
             env.legal_actions(mask);
         }
-        let actions = policy.choose(spec, &observations, &masks, lanes.len())?;
+        let actions = if manner.is_deterministic {
+            policy.choose(spec, &observations, &masks, lanes.len())?
+        } else {
+            policy.draw(spec, &observations, &masks, &mut chances)?
+        };
+        let mut ended = Vec::new();
         // Backwards, so that a lane that is taken out does not move those still to come.
         for lane in (0..lanes.len()).rev() {
             let (env, episode) = &mut lanes[lane];
@@ -151,21 +285,25 @@ pub fn evaluate(
             }
             outcome.terminated += u32::from(step.terminated);
             outcome.truncated += u32::from(!step.terminated);
+            ended.push(*episode);
             if next < n {
                 *episode = next;
-                env.reset(Some(seed(seed_base, next)), observation);
+                env.reset(Some(manner.seeds[next]), observation);
+                chances[lane] = manner.chance(next);
                 next += 1;
             } else {
                 lanes.remove(lane);
+                chances.remove(lane);
                 observations.drain(lane * width..(lane + 1) * width);
             }
         }
+        for heard in ended.into_iter().map(Heard::End).chain([Heard::Steps]) {
+            if !hear(heard, &outcome)? {
+                return Ok(None);
+            }
+        }
     }
-    Ok(outcome)
-}
-
-fn seed(seed_base: u64, episode: usize) -> u64 {
-    episode_seed(seed_base, Stream::Evaluation, 0, episode as u64)
+    Ok(Some(outcome))
 }
 
 impl Outcome {
@@ -200,6 +338,8 @@ pub struct KeptEvaluation<'a> {
     pub episodes: u32,
     /// Chooses the episodes.
     pub seed: u64,
+    /// Whether the policy does what it holds best, and not what chance makes of it.
+    pub is_deterministic: bool,
 }
 
 /// Where a policy that is measured comes from.
@@ -209,6 +349,8 @@ pub enum Subject<'a> {
     Checkpoint {
         /// The run.
         run: &'a Manifest,
+        /// Folder of the checkpoint.
+        name: &'a str,
         /// Whether it is the best of the run rather than its newest.
         is_best: bool,
     },
@@ -233,13 +375,13 @@ impl KeptEvaluation<'_> {
         version: &str,
         policy: &dyn Actor,
     ) -> Result<(RunId, Outcome)> {
-        let Self { subject, step, episodes, seed } = *self;
+        let Self { subject, step, episodes, seed, is_deterministic } = *self;
         let (name, env_id, options, mut terms) = match subject {
-            Subject::Checkpoint { run, is_best } => (
+            Subject::Checkpoint { run, name, is_best } => (
                 format!("Evaluation of {} at step {step}", run.id),
                 run.env_id.as_str(),
                 run.config["env"].as_object().cloned().unwrap_or_default(),
-                json!({ "run": run.id, "step": step, "best": is_best }),
+                json!({ "run": run.id, "checkpoint": name, "step": step, "best": is_best }),
             ),
             Subject::File { path, sha256, env_id, options } => {
                 let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -250,6 +392,7 @@ impl KeptEvaluation<'_> {
         for (key, value) in [
             ("episodes", json!(episodes)),
             ("seed", json!(seed)),
+            ("deterministic", json!(is_deterministic)),
             ("env_id", json!(env_id)),
             ("env", Value::from(options.clone())),
         ] {
@@ -258,8 +401,9 @@ impl KeptEvaluation<'_> {
         let mut kept = CarriedRun::begin(data, version, name, env_id, terms)?;
         let id = kept.manifest.id.clone();
         kept.event(Event::EvaluationStarted { step, episodes })?;
-        let outcome = match evaluate(policy, env_id, &options, episodes, seed) {
-            Ok(outcome) => outcome,
+        let manner = Manner { is_deterministic, ..Manner::greedy(episodes, seed) };
+        let outcome = match play(policy, env_id, &options, &manner, &mut |_, _| Ok(true)) {
+            Ok(outcome) => outcome.expect("nobody has ended it"),
             Err(error) => {
                 kept.fail(&error)?;
                 return Err(error);
@@ -268,6 +412,7 @@ impl KeptEvaluation<'_> {
         let summary = outcome.summary(step);
         kept.episodes(outcome.episodes(step))?;
         kept.metrics(&outcome.metric_line(&summary))?;
+        Summary::new(&kept.manifest, is_deterministic, step, &outcome).write(&data.run(&id))?;
         kept.event(Event::EvaluationComplete(summary))?;
         kept.finish(DoneReason::Completed)?;
         Ok((id, outcome))

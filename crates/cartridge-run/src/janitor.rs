@@ -22,6 +22,7 @@ use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
+use crate::evaluation_job;
 use crate::lab::{Lab, subject};
 use crate::reserve;
 use crate::retention::{LabConfig, Limits, Plan, RunFacts, plan};
@@ -129,25 +130,7 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
         return Ok(outcome);
     }
     reserve::spend(data)?;
-    let mut by_run: BTreeMap<&RunId, Vec<_>> = BTreeMap::new();
-    for doomed in &outcome.plan.artifacts {
-        let wanted = (doomed.artifact.id.clone(), doomed.reason.clone());
-        by_run.entry(&doomed.run_id).or_default().push(wanted);
-    }
-    for (id, wanted) in by_run {
-        let dir = data.run(id);
-        let subject = subjects[id];
-        // It may have been started again since.
-        if dir.is_supervised() {
-            continue;
-        }
-        match discovery::prune(&dir, subject, &wanted, unix_now()) {
-            Ok(pruned) => {
-                outcome.pruned.extend(pruned.into_iter().map(|pruned| (id.clone(), pruned)));
-            }
-            Err(error) => outcome.failed.push((id.clone(), error.to_string())),
-        }
-    }
+    prune(data, &subjects, &mut outcome);
     for doomed in &outcome.plan.runs {
         // It is looked at again: it may have been started since.
         let deleted = steer::look(data, &doomed.run_id).and_then(|(manifest, status)| {
@@ -158,6 +141,57 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
         }
     }
     reserve::keep(data)?;
+    Ok(outcome)
+}
+
+/// Removes the artifacts that are to go.
+fn prune(data: &DataDir, subjects: &HashMap<&RunId, &Subject>, outcome: &mut Outcome) {
+    let mut by_run: BTreeMap<&RunId, Vec<_>> = BTreeMap::new();
+    for doomed in &outcome.plan.artifacts {
+        let wanted = (doomed.artifact.id.clone(), doomed.reason.clone());
+        by_run.entry(&doomed.run_id).or_default().push(wanted);
+    }
+    for (id, wanted) in by_run {
+        let dir = data.run(id);
+        // It may have been started again since.
+        if dir.is_supervised() {
+            continue;
+        }
+        match discovery::prune(&dir, subjects[id], &wanted, unix_now()) {
+            Ok(pruned) => {
+                outcome.pruned.extend(pruned.into_iter().map(|pruned| (id.clone(), pruned)));
+            }
+            Err(error) => outcome.failed.push((id.clone(), error.to_string())),
+        }
+    }
+}
+
+/// Removes the films of a run's evaluations beyond the newest that are to be kept: when one has
+/// made another, with or without a lab.
+pub fn keep_newest_films(data: &DataDir, run: &RunId) -> Result<Outcome> {
+    let mut known = Vec::new();
+    let subject = data.run(run).manifest().ok();
+    for manifest in evaluation_job::list(data, Some(run))?.into_iter().chain(subject) {
+        let subject = Subject::of(&data.run(&manifest.id), &manifest)?;
+        known.push(Known { manifest, subject });
+    }
+    let mut marks = Marks::default();
+    marks.advance(data)?;
+    let mut facts = Vec::new();
+    let mut subjects = HashMap::new();
+    for Known { manifest, subject } in &known {
+        let dir = data.run(&manifest.id);
+        let list = ArtifactList::read(&dir).ok().flatten();
+        let list = list.unwrap_or_else(|| ArtifactList::new(manifest.id.clone()));
+        facts.push(run_facts(&dir, manifest, subject, list, &marks));
+        subjects.insert(&manifest.id, subject);
+    }
+    let keep_videos = LabConfig::read(data)?.retention.keep_videos;
+    // Nothing else is anybody's business here.
+    let limits = Limits { keep_videos, ..Limits::nothing() };
+    facts.iter_mut().for_each(|facts| facts.keep_checkpoints = None);
+    let mut outcome = Outcome { plan: plan(&facts, &limits, 0), ..Outcome::default() };
+    prune(data, &subjects, &mut outcome);
     Ok(outcome)
 }
 
@@ -196,6 +230,7 @@ fn run_facts(
         is_at_work: subject.is_at_work,
         is_pinned: marks.pinned.contains(&manifest.id),
         is_counted: manifest.kind != RunKind::Eval,
+        evaluates: manifest.evaluates(),
         keep_videos: number("keep_videos"),
         keep_checkpoints: number("keep_checkpoints"),
         milestone_every_steps: config["retention"]["milestone_every_steps"].as_u64(),

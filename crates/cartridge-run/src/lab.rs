@@ -5,11 +5,13 @@
 //! event loop.
 
 mod analysis;
+mod evaluations;
 mod experiments;
 mod readiness;
 mod steering;
 mod views;
 
+pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
 pub use self::views::DiskProblem;
 
@@ -211,6 +213,8 @@ pub struct FeedMessage {
     pub seq: u64,
     /// The run.
     pub run_id: RunId,
+    /// The run that it evaluates, so that whoever follows that one hears of it.
+    pub evaluates: Option<RunId>,
     /// What happened.
     pub news: FeedNews,
 }
@@ -409,7 +413,9 @@ impl Lab {
             match line.what {
                 Deed::Resume | Deed::Start => self.wake(&run),
                 // One that somebody made beside the lab waits for it.
-                Deed::Create | Deed::Fork if index.run(&run).is_err() => self.wake(&run),
+                Deed::Create | Deed::Fork | Deed::Evaluate if index.run(&run).is_err() => {
+                    self.wake(&run);
+                }
                 Deed::Archive | Deed::Unarchive | Deed::Pin | Deed::Unpin
                     if index.run(&run).is_ok() =>
                 {
@@ -565,7 +571,7 @@ impl Lab {
             if is_awake || watch.waking.get(id).is_some_and(|since| since.elapsed() > WAKING) {
                 watch.waking.remove(id);
             }
-            let is_waiting = state == RunState::Queued && run.manifest.kind != RunKind::Eval;
+            let is_waiting = state == RunState::Queued && run.manifest.is_supervised();
             if state.is_final() || is_waiting || run.manifest.kind == RunKind::Human {
                 watch.pulses.remove(id);
                 return Ok((rows, news.has_more));
@@ -626,7 +632,12 @@ impl Lab {
             };
             match news {
                 Ok(Some(news)) => {
-                    messages.push(FeedMessage { seq: *seq, run_id: run_id.clone(), news });
+                    let evaluates = match &news {
+                        FeedNews::Progress(view, _) => view.run.manifest.evaluates(),
+                        FeedNews::Event(..) => self.read(|index| index.evaluated_by(run_id))?,
+                    };
+                    let (seq, run_id) = (*seq, run_id.clone());
+                    messages.push(FeedMessage { seq, run_id, evaluates, news });
                 }
                 // The run has been deleted since.
                 Ok(None) | Err(RunError::Store(StoreError::NoSuchRun(_))) => {}

@@ -18,6 +18,8 @@
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
+//! * [`evaluation_job`]: evaluations as runs of their own.
+//! * [`film`]: episodes as MP4 files; `camera`: those of a training's evaluations.
 //! * [`policy_file`]: policies that other programs made, as ONNX files.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
@@ -44,6 +46,7 @@ pub mod aggregate;
 pub mod analytics;
 pub mod archive;
 pub mod audit;
+mod camera;
 pub mod carried;
 pub mod checkpoint;
 pub mod clock;
@@ -55,7 +58,9 @@ pub mod discovery;
 pub mod episode;
 pub mod error;
 pub mod evaluation;
+pub mod evaluation_job;
 pub mod experiment;
+pub mod film;
 pub mod foreign;
 pub mod fsck;
 mod gpu;

@@ -2,7 +2,8 @@
 //!
 //! Every episode that was trained on is on disk, as its seed and its actions. So whoever watches
 //! sees the newest of them stepped again, exactly, at the environment's own pace; when it ends,
-//! the one that is newest by then. The trainer has no part in it and does not know. Before the
+//! the one that is newest by then. Of an evaluation, which plays faster than anybody can look, the
+//! episodes are seen in their order. The trainer has no part in it and does not know. Before the
 //! first episode has ended there is random play. A foreign trainer sends its own pictures: the
 //! newest one is in `frame.json`.
 
@@ -116,9 +117,9 @@ impl Show {
         self.env.spec().frames_per_second
     }
 
-    /// Begins the newest episode, or random play while there is none.
+    /// Begins the next episode, or random play while there is none.
     pub fn begin(&mut self) -> Result<()> {
-        let seed = if let Some((head, body)) = self.newest()? {
+        let seed = if let Some((head, body)) = self.next()? {
             let seed = head.seed;
             self.act = Act::Episode(head, body);
             seed
@@ -145,12 +146,18 @@ impl Show {
         Ok(self.episodes.last_episode() > 0)
     }
 
-    /// The newest episode that can be stepped again. One that is damaged is passed over.
-    fn newest(&mut self) -> Result<Option<(EpisodeHead, EpisodeBody)>> {
+    /// The episode to be shown next, if it can be stepped again: of a training the newest, of an
+    /// evaluation one after the other, because it plays them faster than anybody can look.
+    fn next(&mut self) -> Result<Option<(EpisodeHead, EpisodeBody)>> {
         self.episodes.refresh()?;
         let last = self.episodes.last_episode();
-        let Ok(Some(head)) = self.episodes.head(last) else { return Ok(None) };
-        let Ok(Some(body)) = self.episodes.body(last) else { return Ok(None) };
+        let number = match (self.source, &self.act) {
+            (Source::Evaluation, Act::Episode(head, _)) if head.episode < last => head.episode + 1,
+            (Source::Evaluation, _) => last.min(1),
+            _ => last,
+        };
+        let Ok(Some(head)) = self.episodes.head(number) else { return Ok(None) };
+        let Ok(Some(body)) = self.episodes.body(number) else { return Ok(None) };
         let is_ours = head.seed.is_some() && !matches!(body, EpisodeBody::Steps(_));
         Ok(is_ours.then_some((head, body)))
     }

@@ -1,6 +1,7 @@
 //! Which of the waiting runs can be started now.
 //!
-//! Runs are started in the order in which they were made. The first that does not fit waits, and
+//! Runs are started in the order in which they were made; evaluations, which are short and waited
+//! for, in a queue of their own. The first that does not fit waits, and
 //! those behind it wait with it, so that a large one is not passed by for ever. One that asks for
 //! more than the lab will ever have is refused when it is made ([`Limits::admit`]); where the
 //! limits have become smaller since, it is started when nothing else is at work.
@@ -129,11 +130,16 @@ pub fn n_startable(limits: &Limits, at_work: &[Demand], waiting: &[Demand]) -> u
 /// The place of a run among those that wait, from 1, as the files say; nothing when it does not.
 pub fn place(data: &DataDir, id: &RunId) -> Result<Option<usize>> {
     let Some(own) = waits_since(data, id)? else { return Ok(None) };
+    // Evaluations have a queue of their own.
+    let is_evaluation =
+        |id: &RunId| data.run(id).manifest().is_ok_and(|manifest| manifest.kind == RunKind::Eval);
+    let kind = is_evaluation(id);
     let mut n_before = 0;
     for other in data.run_ids()? {
         // One that is being made or removed is not before us.
         if let Ok(Some(since)) = waits_since(data, &other)
             && (since, &other) < (own, id)
+            && is_evaluation(&other) == kind
         {
             n_before += 1;
         }
@@ -155,8 +161,7 @@ fn waits_since(data: &DataDir, id: &RunId) -> Result<Option<f64>> {
         return Ok(last.as_ref().and_then(waits));
     }
     let manifest = dir.manifest()?;
-    let has_trainer = matches!(manifest.kind, RunKind::Train | RunKind::External);
-    Ok(has_trainer.then_some(manifest.created_at))
+    Ok(manifest.is_supervised().then_some(manifest.created_at))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! | knob in `data/lab.json` | means |
 //! |---|---|
-//! | `retention.keep_videos` | newest videos of each run; a run's own configuration comes first |
+//! | `retention.keep_videos` | newest videos of each run, and of its evaluations together; a run's own configuration comes first |
 //! | `retention.keep_checkpoints` | newest checkpoints of each run; likewise |
 //! | `retention.keep_tensorboard_runs` | newest TensorBoard folders in all |
 //! | `retention.keep_runs_per_experiment` | newest runs of each experiment; those of none count by their environment |
@@ -145,6 +145,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// No limits at all.
+    pub fn nothing() -> Self {
+        Self { keep_videos: None, keep_checkpoints: None, ..Self::default() }
+    }
+}
+
 impl LabConfig {
     /// Reads the lab's configuration. Unknown keys are refused with the nearest right one.
     pub fn read(data: &DataDir) -> Result<Self> {
@@ -213,6 +220,8 @@ pub struct RunFacts {
     pub is_pinned: bool,
     /// Whether the knobs about whole runs count it.
     pub is_counted: bool,
+    /// The run that it evaluates.
+    pub evaluates: Option<RunId>,
     /// Newest videos to keep, as the run itself says.
     pub keep_videos: Option<u32>,
     /// Newest checkpoints to keep, as the run itself says.
@@ -317,7 +326,9 @@ pub fn plan(facts: &[RunFacts], limits: &Limits, other_bytes: u64) -> Plan {
             (ArtifactKind::Video, facts.keep_videos, limits.keep_videos),
             (ArtifactKind::Checkpoint, facts.keep_checkpoints, limits.keep_checkpoints),
         ] {
-            if let Some(keep) = own.or(lab) {
+            // Those of evaluations are counted together.
+            let is_own = kind != ArtifactKind::Video || facts.evaluates.is_none();
+            if let Some(keep) = own.or(lab).filter(|_| is_own) {
                 let all = facts.of_kind(kind);
                 let n_old = all.len().saturating_sub(keep as usize);
                 let reason = format!("the newest {keep} of the run are kept");
@@ -325,6 +336,7 @@ pub fn plan(facts: &[RunFacts], limits: &Limits, other_bytes: u64) -> Plan {
             }
         }
     }
+    planner.doom_films_of_evaluations(facts, limits);
     if let Some(keep) = limits.keep_tensorboard_runs {
         let mut all: Vec<(&RunFacts, &Artifact)> = facts
             .iter()
@@ -381,6 +393,28 @@ impl Planner {
                     artifact: (*artifact).clone(),
                     reason: reason.to_owned(),
                 });
+            }
+        }
+    }
+
+    /// Of all evaluations of a run together, the newest films stay: as many as the run says, or the
+    /// lab.
+    fn doom_films_of_evaluations(&mut self, facts: &[RunFacts], limits: &Limits) {
+        let mut groups: BTreeMap<&RunId, Vec<(&RunFacts, &Artifact)>> = BTreeMap::new();
+        for facts in facts {
+            if let Some(of) = &facts.evaluates {
+                let films = facts.of_kind(ArtifactKind::Video).into_iter();
+                groups.entry(of).or_default().extend(films.map(|film| (facts, film)));
+            }
+        }
+        for (of, mut films) in groups {
+            let subject = facts.iter().find(|facts| facts.run == *of);
+            let own = subject.and_then(|subject| subject.keep_videos);
+            let Some(keep) = own.or(limits.keep_videos) else { continue };
+            films.sort_by(|a, b| b.1.modified_at.total_cmp(&a.1.modified_at));
+            let reason = format!("the newest {keep} of the evaluations of {of} are kept");
+            for (facts, film) in films.into_iter().skip(keep as usize) {
+                self.doom(facts, &[film], &reason);
             }
         }
     }

@@ -81,7 +81,7 @@ pub fn notice_loss(dir: &RunDir, follower: &mut Follower) {
     }
 }
 
-fn record(
+pub(crate) fn record(
     data: &DataDir,
     by: By<'_>,
     what: Deed,
@@ -237,12 +237,18 @@ fn end_unstarted(data: &DataDir, id: &RunId) -> Result<bool> {
 /// Whether what `command` asks for is so already; fails when it cannot be asked now.
 fn is_so(manifest: &Manifest, status: &RunStatus, command: &Command) -> Result<bool> {
     let id = &manifest.id;
-    check_kind(manifest)?;
+    let is_job = manifest.kind == RunKind::Eval && manifest.is_supervised();
+    if !is_job {
+        check_kind(manifest)?;
+    }
     let state = status.state();
     if !state.is_active() {
         return Err(RunError::Ended { id: id.clone(), state });
     }
     let not_now = |hint| Err(RunError::NotNow { id: id.clone(), state, hint });
+    if is_job && !command.is_end() {
+        return not_now("an evaluation can only be ended, with stop or terminate");
+    }
     if manifest.kind == RunKind::External {
         if !offers(status, command) {
             return not_now("its trainer does not offer that in the `capabilities` of its config");
@@ -321,9 +327,13 @@ pub fn resume(
     turn: Turn,
     by: By<'_>,
 ) -> Result<()> {
-    check_kind(manifest)?;
     let id = &manifest.id;
     let state = status.state();
+    if manifest.kind == RunKind::Eval && manifest.is_supervised() {
+        let hint = "an evaluation does not go on; ask for another, with `cartridge evals start`";
+        return Err(RunError::NotNow { id: id.clone(), state, hint });
+    }
+    check_kind(manifest)?;
     match state {
         RunState::Failed | RunState::Lost | RunState::Terminated => {}
         // Its supervisor ended before its first line, or the lab that it waited for is gone.
@@ -394,7 +404,9 @@ pub fn start(
     status: &RunStatus,
     by: By<'_>,
 ) -> Result<()> {
-    check_kind(manifest)?;
+    if !manifest.is_supervised() {
+        check_kind(manifest)?;
+    }
     let (id, state) = (&manifest.id, status.state());
     let hint = match state {
         RunState::Queued => {

@@ -35,6 +35,7 @@ use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::History;
 use crate::foreign::{Ingest, OWN_SEQ, Refusal, Socket};
 use crate::gpu::Nvml;
+use crate::janitor;
 use crate::lab::held;
 use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
@@ -223,6 +224,9 @@ pub fn supervise(
     // exit, and what is large is left to the lab, which would take a long silence for a loss.
     let subject = Subject::ended(&manifest, attempt, unix_now());
     _ = discovery::look(&dir, &subject, unix_now(), HASHED_AT_EXIT);
+    if let Some(run) = manifest.evaluates() {
+        _ = janitor::keep_newest_films(data, &run);
+    }
     let exited = journal.write_patiently(&SupervisorEvent::Exited {
         code: status.code(),
         signal: status.signal(),

@@ -22,18 +22,22 @@ use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
     Command, ControlLine, DataDir, DoneReason, EpisodeHead, EpisodeReader, EpisodeWriter, Episodes,
-    Event, EventLine, MetricLine, RunDir, RunId, StoreError,
+    Event, EventLine, MetricLine, RunDir, RunId, RunKind, StoreError,
 };
 
 use serde::Deserialize;
 
 use crate::audit::Marks;
+use crate::camera::{Camera, Made, Scenario};
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::discovery;
 use crate::episode::body_of;
 use crate::error::{Result, RunError};
-use crate::evaluation::{evaluate, metric_values};
+use crate::evaluation::{Outcome, evaluate, metric_values};
+use crate::evaluation_job;
+use crate::film;
 use crate::lineage;
 use crate::saturation::Saturation;
 use crate::steer;
@@ -55,6 +59,9 @@ const NICENESS: i32 = 5;
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let dir = data.run(id);
     let manifest = dir.manifest()?;
+    if manifest.kind == RunKind::Eval {
+        return evaluation_job::work(data, id, attempt);
+    }
     let config = steer::config_of(&manifest)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
@@ -65,6 +72,8 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let learner =
         Learner::new(make_envs(&config)?, &config.learner(), config.seeds.seed_base, team);
     let schedule = Schedule::new(&config);
+    let camera =
+        config.evaluation.capture_video.then(|| Camera::start(&config.env_id, &config.env));
     let rule = if config.trainer.early_stop() { config.saturation_rule() } else { None };
     let mut worker = Worker {
         data: data.clone(),
@@ -79,6 +88,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         marks: Marks::default(),
         tunes: VecDeque::new(),
         saturation: rule.map(Saturation::new),
+        camera,
     };
     let is_fork = manifest.parent.is_some();
     let is_restored = (attempt > 1 || is_fork) && worker.restore(is_fork)?;
@@ -167,6 +177,8 @@ struct Worker {
     tunes: VecDeque<(u64, Tunable, f64)>,
     /// Whether there is something left to learn, where the run is to end when there is not.
     saturation: Option<Saturation>,
+    /// Who films the evaluations, where that is wanted.
+    camera: Option<Camera>,
 }
 
 impl Worker {
@@ -322,6 +334,7 @@ impl Worker {
             self.config.seeds.seed_base,
         )?;
         let summary = outcome.summary(step);
+        self.film(step, outcome, is_end)?;
         self.journal.metrics(step, metric_values(&summary), &[])?;
         let is_best = self.best.is_none_or(|(best, _)| summary.mean >= best);
         if is_best {
@@ -331,6 +344,44 @@ impl Worker {
         if is_best {
             let name = self.save()?;
             checkpoint::point(&self.dir, Alias::Best, &name)?;
+        }
+        Ok(())
+    }
+
+    /// Has the first episode of an evaluation filmed, if there is time for it, and keeps the films
+    /// that were made since. At the end it waits for the last one.
+    fn film(&mut self, step: u64, mut outcome: Outcome, is_end: bool) -> Result<()> {
+        let Some(camera) = self.camera.take() else { return Ok(()) };
+        let (seed, actions) = (outcome.seeds[0], outcome.actions[0].take());
+        let scenario = Scenario { step, seed, actions };
+        let made = if is_end {
+            camera.finish(scenario)
+        } else {
+            camera.offer(scenario);
+            let made = camera.take();
+            self.camera = Some(camera);
+            made
+        };
+        for Made { step, film } in made {
+            let name = format!("eval_step_{step:09}.mp4");
+            let kept = film.and_then(|film| {
+                film::keep(&self.dir.path().join(discovery::FILMS.folder), &name, &film)?;
+                let keep = self.config.retention.keep_videos;
+                discovery::turn_over_films(&self.dir, &name, keep)
+            });
+            match kept {
+                Ok(pruned) => {
+                    for pruned in pruned {
+                        self.journal.event(Event::ArtifactPruned(pruned))?;
+                    }
+                }
+                // A film is no reason to end a training.
+                Err(error) => {
+                    let message =
+                        format!("There is no film of the evaluation at step {step}: {error}");
+                    self.journal.event(Event::Warning { message })?;
+                }
+            }
         }
         Ok(())
     }
@@ -451,7 +502,7 @@ fn print(line: &str) {
 /// What comes from the supervisor.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Heard {
+pub(crate) enum Heard {
     /// A control line, verified.
     Control(Box<ControlLine>),
     /// Something for the event log, which this process alone writes.
@@ -459,7 +510,7 @@ enum Heard {
 }
 
 /// Reads control lines in the background; the channel closes with standard input.
-fn listen() -> Receiver<Heard> {
+pub(crate) fn listen() -> Receiver<Heard> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
@@ -557,8 +608,13 @@ impl Journal {
         Ok(())
     }
 
+    /// Notes which checkpoint the episodes from here on are played with.
+    pub(crate) fn after_checkpoint(&mut self, step: u64, name: &str) {
+        self.last_checkpoint = Some((step, name.to_owned()));
+    }
+
     /// Records an event, durably, with all episodes and metrics before it.
-    fn event(&mut self, event: Event) -> Result<()> {
+    pub(crate) fn event(&mut self, event: Event) -> Result<()> {
         self.sync()?;
         print(&event.message());
         self.events.append(&EventLine { attempt: self.attempt, t: unix_now(), event })?;
@@ -597,7 +653,7 @@ impl Journal {
 
     /// Records what was done in episodes, which it takes out of them; to be called before the row
     /// of metrics that counts them.
-    fn episodes(&mut self, ends: &mut [EpisodeEnd]) -> Result<()> {
+    pub(crate) fn episodes(&mut self, ends: &mut [EpisodeEnd]) -> Result<()> {
         let t = unix_now();
         let checkpoint_step = self.last_checkpoint.as_ref().map(|(step, _)| *step);
         for end in ends {

@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod control;
 pub mod environments;
 pub mod episodes;
+pub mod evaluations;
 pub mod experiments;
 pub mod frames;
 pub mod health;

@@ -210,6 +210,11 @@ impl ApiError {
                 RunError::NoState { .. } | RunError::CannotGoOn { .. } => {
                     (StatusCode::CONFLICT, "no_state")
                 }
+                RunError::NoPolicy(_) => (StatusCode::CONFLICT, "no_policy"),
+                RunError::NoEvaluation(_) => (StatusCode::NOT_FOUND, "no_evaluation"),
+                RunError::NoVideo(_) => (StatusCode::NOT_FOUND, "no_video"),
+                RunError::NoPictures { .. } => (StatusCode::NOT_FOUND, "no_pictures"),
+                RunError::NoSuchStep { .. } => (StatusCode::NOT_FOUND, "no_such_step"),
                 RunError::NoCheckpoint(_) => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NothingToReproduce(_) => (StatusCode::NOT_FOUND, "no_weights"),
@@ -240,6 +245,7 @@ impl ApiError {
                 | RunError::Policy { .. }
                 | RunError::Spawn { .. }
                 | RunError::Diverged { .. }
+                | RunError::Film(_)
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),

@@ -145,6 +145,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::report::router())
         .merge(api::analytics::router())
         .merge(api::episodes::router())
+        .merge(api::evaluations::router())
         .merge(api::artifacts::router())
         .merge(api::stream::router())
         .merge(api::frames::router())

@@ -240,6 +240,22 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
             let setting = format!("{}={}", plain(&body["path"]), plain(&body["value"]));
             words(&["tune", &asked.part(2), &setting], Vec::new())
         }
+        ("POST", "/api/runs/{id}/evaluate") => {
+            let mut more = asked.flags(&[
+                ("episodes", "--episodes"),
+                ("seed", "--seed"),
+                ("video", "--video"),
+                ("checkpoint", "--checkpoint"),
+            ]);
+            if body["seeds"].is_array() {
+                more = asked.flags(&[("video", "--video"), ("checkpoint", "--checkpoint")]);
+                more.extend(seeds(&body["seeds"]));
+            }
+            if body["deterministic"] == false {
+                more.push("--stochastic".to_owned());
+            }
+            words(&["evals", "start", &asked.part(2)], more)
+        }
         ("POST", "/api/runs/{id}/fork") => {
             let mut more = asked.flags(&[("checkpoint", "--checkpoint")]);
             more.extend(asked.settings("overrides"));

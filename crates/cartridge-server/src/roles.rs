@@ -58,6 +58,7 @@ pub const RULES: &[Rule] = &[
     operator("DELETE", "/api/runs/{id}"),
     operator("POST", "/api/runs/{id}/archive"),
     operator("POST", "/api/runs/{id}/checkpoint"),
+    operator("POST", "/api/runs/{id}/evaluate"),
     operator("POST", "/api/runs/{id}/fork"),
     operator("POST", "/api/runs/{id}/pause"),
     operator("POST", "/api/runs/{id}/pin"),

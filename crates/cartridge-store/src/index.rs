@@ -32,7 +32,7 @@ use self::series::RunSeries;
 pub use self::series::{MetricValues, SeriesPoints};
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;
@@ -59,6 +59,8 @@ const SCHEMA: &str = "
     CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC, kind, state, env_id, name, experiment_id, group_id);
     CREATE INDEX runs_by_experiment ON runs (experiment_id) WHERE experiment_id IS NOT NULL;
     CREATE INDEX runs_by_group ON runs (group_id) WHERE group_id IS NOT NULL;
+    CREATE INDEX runs_evaluating ON runs (json_extract(manifest, '$.config.run'), created_at DESC)
+        WHERE kind = 'eval';
     CREATE INDEX runs_active ON runs (active, id, state) WHERE active;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
@@ -460,6 +462,30 @@ impl Index {
             indexed_run,
         )?;
         runs.map(|run| run?).collect()
+    }
+
+    /// The newest `limit` evaluations of a run, newest first.
+    pub fn evaluations(&self, id: &RunId, limit: usize) -> Result<Vec<IndexedRun>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT manifest, follower FROM runs
+             WHERE kind = 'eval' AND json_extract(manifest, '$.config.run') = ?1
+             ORDER BY created_at DESC, id DESC LIMIT ?2",
+        )?;
+        let runs = statement.query_map(params![id.as_str(), limit], indexed_run)?;
+        runs.map(|run| run?).collect()
+    }
+
+    /// The run that a run evaluates, if it is an evaluation of one.
+    pub fn evaluated_by(&self, id: &RunId) -> Result<Option<RunId>> {
+        let found: Option<Option<String>> = self
+            .connection
+            .prepare_cached(
+                "SELECT json_extract(manifest, '$.config.run') FROM runs
+                 WHERE id = ?1 AND kind = 'eval'",
+            )?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(found.flatten().and_then(|text| text.parse().ok()))
     }
 
     /// The newest `limit` events of a run, oldest first, with their numbers.

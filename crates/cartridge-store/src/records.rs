@@ -121,6 +121,23 @@ impl Limits {
 impl Manifest {
     /// The newest format of run folders.
     pub const FORMAT: u32 = 1;
+
+    /// The run that an evaluation measures; nothing for other runs, for matches, and for policies
+    /// that come from elsewhere.
+    pub fn evaluates(&self) -> Option<RunId> {
+        let of = self.config["run"].as_str().filter(|_| self.kind == RunKind::Eval);
+        of.and_then(|id| id.parse().ok())
+    }
+
+    /// Whether a supervisor carries it, so that it can wait in the queue: a training, or an
+    /// evaluation that is not carried out by the command that made it.
+    pub fn is_supervised(&self) -> bool {
+        match self.kind {
+            RunKind::Train | RunKind::External => true,
+            RunKind::Eval => self.config["job"] == true,
+            RunKind::Human => false,
+        }
+    }
 }
 
 /// What sort of run it is.

@@ -10,6 +10,7 @@ pub(crate) mod engine;
 pub(crate) mod episode;
 pub(crate) mod episodes;
 pub(crate) mod eval;
+pub(crate) mod evals;
 pub(crate) mod exec;
 pub(crate) mod experiments;
 pub(crate) mod export;
@@ -38,6 +39,7 @@ pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod up;
 pub(crate) mod url;
+pub(crate) mod video;
 pub(crate) mod worker;
 
 use std::io::{ErrorKind, Write as _};

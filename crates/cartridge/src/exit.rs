@@ -71,6 +71,10 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoSuchEpisode { .. }
             | RunError::NoSuchWindow { .. }
             | RunError::NotRecorded { .. }
+            | RunError::NoEvaluation(_)
+            | RunError::NoVideo(_)
+            | RunError::NoPictures { .. }
+            | RunError::NoSuchStep { .. }
             | RunError::NoActions(_)
             | RunError::NoPolicyFile(_)
             | RunError::NoSuchToken(_),
@@ -80,6 +84,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NotNow { .. }
             | RunError::NothingLeft { .. }
             | RunError::NoFork(_)
+            | RunError::NoPolicy(_)
             | RunError::NoState { .. }
             | RunError::CannotGoOn { .. }
             | RunError::LabRunning { .. }

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 
-import type { Entry, Episode, MetricRow, Run, Series } from './api/types';
-import { MAX_POINTS, laterRun, mergeEntries, mergeEpisodes, mergeRows } from './merge';
+import type { Entry, Episode, EvaluationEntry, MetricRow, Run, Series } from './api/types';
+import {
+  MAX_POINTS,
+  laterRun,
+  mergeEntries,
+  mergeEpisodes,
+  mergeEvaluations,
+  mergeRows,
+  weave,
+} from './merge';
 
 const row = (n: number, values: Record<string, number | null> = { loss: n }): MetricRow => ({
   row: n,
@@ -85,6 +93,25 @@ test('episodes and entries are merged by their numbers', () => {
   const entry = (seq: number) => ({ seq, message: `entry ${seq}` }) as Entry;
   const entries = mergeEntries([entry(1), entry(4)], [entry(2), entry(4)], 9);
   expect(entries.map((item) => item.seq)).toEqual([1, 2, 4]);
+});
+
+test('lines of evaluations stand between those of the run, each once', () => {
+  const entry = (seq: number, t: number) => ({ seq, t }) as Entry;
+  const line = (run_id: string, seq: number, t: number): EvaluationEntry => ({
+    run_id,
+    entry: entry(seq, t),
+  });
+  const told = mergeEvaluations(
+    [line('a', 1, 2), line('a', 2, 5)],
+    [line('b', 1, 3), line('a', 1, 2)],
+    9,
+  );
+  expect(told.map((item) => [item.run_id, item.entry.seq])).toEqual([
+    ['a', 1],
+    ['b', 1],
+    ['a', 2],
+  ]);
+  expect(weave([entry(1, 1), entry(2, 4)], told).map((item) => item.t)).toEqual([1, 2, 3, 4, 5]);
 });
 
 test('the later picture of a run wins', () => {

@@ -5,7 +5,7 @@
  * was under way. Rows, episodes and entries carry rising numbers, so the rule is one: take what is
  * newer than the last number held, and report a gap when numbers are missing.
  */
-import type { Entry, Episode, MetricRow, Run, Series } from './api/types';
+import type { Entry, Episode, EvaluationEntry, MetricRow, Run, Series } from './api/types';
 
 /** Points held per series; beyond that every second one of the older half goes. */
 export const MAX_POINTS = 4000;
@@ -81,6 +81,25 @@ export function mergeEntries(
   limit: number,
 ): Entry[] {
   return mergeBy(held, arrived, (entry) => entry.seq).slice(-limit);
+}
+
+/** What evaluations of a run logged, oldest first: each line once. */
+export function mergeEvaluations(
+  held: readonly EvaluationEntry[],
+  arrived: readonly EvaluationEntry[],
+  limit: number,
+): EvaluationEntry[] {
+  const all = new Map<string, EvaluationEntry>();
+  for (const item of [...held, ...arrived]) all.set(`${item.run_id} ${item.entry.seq}`, item);
+  return [...all.values()].sort((a, b) => a.entry.t - b.entry.t).slice(-limit);
+}
+
+/** The log of a run with the lines of its evaluations between its own, by time. */
+export function weave(own: readonly Entry[], evaluations: readonly EvaluationEntry[]): Entry[] {
+  if (evaluations.length === 0) return [...own];
+  const all = [...own, ...evaluations.map((item) => item.entry)];
+  // The sort is stable, so lines of the same moment stay in their order.
+  return all.sort((a, b) => a.t - b.t);
 }
 
 function mergeBy<T>(held: readonly T[], arrived: readonly T[], number: (item: T) => number): T[] {

@@ -52,7 +52,8 @@ impl Draft {
                 "algo": algo.id(),
                 "trainer": Trainer::new(algo),
                 "simulation": simulation,
-                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100 },
+                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100,
+                                "capture_video": false },
                 "seeds": { "seed_base": 42, "per_episode": EpisodeSeeds::Hash },
                 "retention": {
                     "checkpoint_every_steps": 50_000,

@@ -578,6 +578,13 @@ pub const SETTINGS: &[Setting] = &[
     .unit("episodes")
     .step(1.0),
     Setting::new(
+        "evaluation.capture_video",
+        "Capture video",
+        "Whether evaluations are filmed, as MP4 files below videos/ of the run: the last always, the others when there is time for it.",
+        Flag,
+    )
+    .aliases(&["capture_video", "trainer.capture_video"]),
+    Setting::new(
         "seeds.seed_base",
         "Seed",
         "The number that decides the whole run.",

@@ -8,7 +8,7 @@ fn policy() -> Policy {
 fn alone(policy: &Policy, episode: usize) -> (f64, u32) {
     let mut env = make_env("CartPole-v1", &Map::new()).unwrap();
     let mut observation = [0.0; 4];
-    env.reset(Some(seed(7, episode)), &mut observation);
+    env.reset(Some(Manner::greedy(64, 7).seeds[episode]), &mut observation);
     let (mut total, mut length) = (0.0, 0);
     loop {
         let choices = policy.choose(&observation, &[true; 2], 1);
@@ -43,7 +43,7 @@ fn only_legal_actions_are_taken() {
     for episode in 0..3 {
         let mut env = make_env("AsteroidProspector-v0", &options).unwrap();
         let (mut observation, mut mask) = ([0.0; 260], [false; 69]);
-        env.reset(Some(seed(7, episode)), &mut observation);
+        env.reset(Some(Manner::greedy(64, 7).seeds[episode]), &mut observation);
         let mut total = 0.0;
         loop {
             env.legal_actions(&mut mask);

@@ -37,7 +37,11 @@ impl Lab {
     }
 
     /// Makes a run unless the same request has done so.
-    fn make(&self, by: By<'_>, make: impl FnOnce() -> Result<Manifest>) -> Result<RunView> {
+    pub(super) fn make(
+        &self,
+        by: By<'_>,
+        make: impl FnOnce() -> Result<Manifest>,
+    ) -> Result<RunView> {
         let turn = held(&self.starts);
         if let Some(key) = by.request {
             self.take_marks()?;
@@ -74,9 +78,11 @@ impl Lab {
     pub(super) fn start_waiting(&self) -> Result<()> {
         let mut starts = held(&self.starts);
         let in_states = |states: &[RunState]| {
-            let kinds = vec![RunKind::Train, RunKind::External];
+            let kinds = vec![RunKind::Train, RunKind::External, RunKind::Eval];
             let filter = RunFilter { kinds, states: states.to_vec(), ..RunFilter::default() };
-            self.read(|index| index.runs(&filter, MOST_WAITING, None))
+            let mut found = self.read(|index| index.runs(&filter, MOST_WAITING, None))?;
+            found.retain(|run| run.manifest.is_supervised());
+            Ok::<_, RunError>(found)
         };
         let mut runs = in_states(&[RunState::Queued])?;
         if runs.is_empty() {
@@ -98,26 +104,33 @@ impl Lab {
         let queued: HashSet<&RunId> =
             runs.iter().filter(|run| is_queued(run)).map(|run| &run.manifest.id).collect();
         starts.launched.retain(|id, since| queued.contains(id) && since.elapsed() < LOST_AFTER);
-        let (mut at_work, mut waiting) = (Vec::new(), Vec::new());
-        for run in &runs {
-            let demand = Demand::of(&run.manifest);
-            match run.status.state() {
-                RunState::Queued if !starts.launched.contains_key(&run.manifest.id) => {
-                    waiting.push((&run.manifest.id, run.status.next_attempt(), demand));
+        // An evaluation is short, and somebody waits for it: a training that goes on for days must
+        // not be in its way. So they stand in a queue of their own, with limits of their own.
+        let (evaluations, trainings): (Vec<_>, Vec<_>) =
+            runs.iter().partition(|run| run.manifest.kind == RunKind::Eval);
+        for runs in [trainings, evaluations] {
+            let (mut at_work, mut waiting) = (Vec::new(), Vec::new());
+            for run in runs {
+                let demand = Demand::of(&run.manifest);
+                match run.status.state() {
+                    RunState::Queued if !starts.launched.contains_key(&run.manifest.id) => {
+                        waiting.push((&run.manifest.id, run.status.next_attempt(), demand));
+                    }
+                    _ => at_work.push(demand),
                 }
-                _ => at_work.push(demand),
             }
-        }
-        let demands: Vec<Demand> = waiting.iter().map(|(_, _, demand)| *demand).collect();
-        for (id, attempt, _) in waiting.iter().take(n_startable(&self.limits, &at_work, &demands)) {
-            let started = self.launcher.start(&self.data, id, *attempt);
-            if started.is_err() {
-                // A run that could not be started has failed: that is news.
-                held(&self.watch).waking.insert((*id).clone(), Instant::now());
+            let demands: Vec<Demand> = waiting.iter().map(|(_, _, demand)| *demand).collect();
+            let n = n_startable(&self.limits, &at_work, &demands);
+            for (id, attempt, _) in waiting.into_iter().take(n) {
+                let started = self.launcher.start(&self.data, id, attempt);
+                if started.is_err() {
+                    // A run that could not be started has failed: that is news.
+                    held(&self.watch).waking.insert(id.clone(), Instant::now());
+                }
+                started?;
+                tracing::info!(run = %id, "run started");
+                starts.launched.insert(id.clone(), Instant::now());
             }
-            started?;
-            tracing::info!(run = %id, "run started");
-            starts.launched.insert((*id).clone(), Instant::now());
         }
         Ok(())
     }

@@ -5,10 +5,14 @@ use tempfile::TempDir;
 use super::*;
 
 fn run_of(env_id: &str) -> (TempDir, DataDir, RunDir, RunId) {
+    run_of_kind("train", env_id)
+}
+
+fn run_of_kind(kind: &str, env_id: &str) -> (TempDir, DataDir, RunDir, RunId) {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path()).unwrap();
     let manifest = |id| -> Manifest {
-        serde_json::from_value(json!({ "format": 1, "id": id, "kind": "train", "name": "a run",
+        serde_json::from_value(json!({ "format": 1, "id": id, "kind": kind, "name": "a run",
             "env_id": env_id, "config": { "env": {} }, "created_at": 1.0,
             "cartridge_version": "0.0.0" }))
         .unwrap()
@@ -128,4 +132,22 @@ fn a_foreign_picture_is_seen_once() {
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "{\"type\":\"frame\",\"scene\":{\"sh").unwrap();
     assert_eq!(frames.look(), None, "it makes no sense");
+}
+
+#[test]
+fn episodes_of_an_evaluation_are_seen_one_after_the_other() {
+    let (_folder, data, dir, id) = run_of_kind("eval", "CartPole-v1");
+    let mut show = Show::open(&data, &id).unwrap();
+    assert_eq!(show.moment().source, Source::Preview);
+    for n in 1..=3 {
+        record(&dir, "CartPole-v1", n, |_| AnyAction::Discrete(Action(0)));
+    }
+    assert!(show.is_outdated().unwrap());
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        show.begin().unwrap();
+        assert_eq!(show.moment().source, Source::Evaluation);
+        seen.extend(show.moment().episode);
+    }
+    assert_eq!(seen, [1, 2, 3, 1, 2]);
 }

@@ -39,6 +39,7 @@ fn facts(n: u32) -> RunFacts {
     list.put(artifact(ArtifactKind::Tensorboard, "runs/a", at, 10));
     list.put(artifact(ArtifactKind::Log, "log.txt", at, 10));
     RunFacts {
+        evaluates: None,
         run,
         env_id: "CartPole-v1".to_owned(),
         experiment_id: None,
@@ -60,7 +61,7 @@ fn facts(n: u32) -> RunFacts {
 }
 
 fn nothing() -> Limits {
-    Limits { keep_videos: None, keep_checkpoints: None, ..Limits::default() }
+    Limits::nothing()
 }
 
 /// The paths that go, in the order of the plan.
@@ -94,6 +95,29 @@ fn the_newest_of_each_run_stay_with_what_is_pinned_or_pointed_to() {
         &Limits::default(),
         &["videos/0.mp4", "videos/1.mp4", "videos/2.mp4", "videos/3.mp4"],
     );
+}
+
+/// An evaluation of run 1 that has one film.
+fn evaluation(n: u32) -> RunFacts {
+    let mut evaluation = facts(n);
+    let path = format!("videos/of_{n}.mp4");
+    evaluation.list = ArtifactList::new(evaluation.run.clone());
+    evaluation.list.put(artifact(ArtifactKind::Video, &path, f64::from(n), 10));
+    evaluation.evaluates = Some("r-000001".parse().unwrap());
+    evaluation
+}
+
+#[test]
+fn films_of_the_evaluations_of_a_run_are_counted_together() {
+    let limits = Limits { keep_videos: Some(3), ..nothing() };
+    let all: Vec<RunFacts> = (2..7).map(evaluation).collect();
+    let plan = check(&all, &limits, &["videos/of_3.mp4", "videos/of_2.mp4"]);
+    assert_eq!(plan.artifacts[0].reason, "the newest 3 of the evaluations of r-000001 are kept");
+    // The word of the run that is evaluated comes first, and its own films are apart.
+    let mut subject = facts(1);
+    subject.keep_videos = Some(4);
+    let all: Vec<RunFacts> = all.into_iter().chain([subject]).collect();
+    check(&all, &limits, &["videos/0.mp4", "videos/of_2.mp4"]);
 }
 
 #[test]

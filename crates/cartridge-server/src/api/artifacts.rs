@@ -406,7 +406,16 @@ async fn get_artifact(
     let id = parse_id(&id)?;
     let artifact_id: ArtifactId = artifact_id.parse().map_err(cartridge_run::RunError::from)?;
     let (artifact, content) = state.ask(move |lab| lab.open_artifact(&id, &artifact_id)).await?;
-    let (name, content_type) = presented(&artifact);
+    Ok(serve_artifact(&artifact, content, &headers))
+}
+
+/// The content of an artifact as an answer: a file with ranges, a folder as a tar archive.
+pub(crate) fn serve_artifact(
+    artifact: &store::Artifact,
+    content: ArtifactContent,
+    headers: &HeaderMap,
+) -> Response {
+    let (name, content_type) = presented(artifact);
     let mut response = match content {
         ArtifactContent::Folder(folder) => {
             let body = stream(move |send| archive::write(&folder, send));
@@ -414,7 +423,7 @@ async fn get_artifact(
         }
         ArtifactContent::File { file, size_bytes } => {
             let tag = artifact.sha256.as_deref().map(|sum| format!("\"{sum}\""));
-            serve_file(file, size_bytes, tag.as_deref(), &headers)
+            serve_file(file, size_bytes, tag.as_deref(), headers)
         }
     };
     let answer = response.headers_mut();
@@ -438,7 +447,7 @@ async fn get_artifact(
         HeaderName::from_static("cache-control"),
         HeaderValue::from_static("private, no-cache"),
     );
-    Ok(response)
+    response
 }
 
 /// The name that a browser saves it under, and its type: one of a short list, whatever is in it.

@@ -343,6 +343,16 @@ fn capabilities(state: Stored, has_checkpoint: bool) -> Vec<Capability> {
     now
 }
 
+/// What can be asked of an evaluation that waits or is at work.
+fn evaluation_capabilities(state: Stored) -> Vec<Capability> {
+    use Capability::{Start, Stop, Terminate};
+    match state {
+        Stored::Queued => vec![Start, Stop, Terminate],
+        Stored::Stopping => vec![Terminate],
+        _ => vec![Stop, Terminate],
+    }
+}
+
 /// How well a policy did over some episodes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Evaluation {
@@ -424,6 +434,7 @@ impl From<RunView> for Run {
             children,
         } = view;
         let state = status.state();
+        let is_supervised = manifest.is_supervised();
         // A foreign trainer may have said how much it will do.
         let said = status.trainer.as_ref();
         let total_timesteps = manifest.config["trainer"]["total_timesteps"]
@@ -531,6 +542,7 @@ impl From<RunView> for Run {
                     all.filter(|capability| capability.is_offered(state, &status)).collect()
                 }
                 store::RunKind::Eval if !state.is_active() => vec![Capability::Delete],
+                store::RunKind::Eval if is_supervised => evaluation_capabilities(state),
                 store::RunKind::Eval | store::RunKind::Human => Vec::new(),
             },
             tuned: status.tuned,
@@ -615,7 +627,10 @@ impl PageQuery {
 }
 
 /// Words as files and answers have them, separated by commas.
-fn parse_words<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<Vec<T>, ApiError> {
+pub(crate) fn parse_words<T: serde::de::DeserializeOwned>(
+    name: &str,
+    text: &str,
+) -> Result<Vec<T>, ApiError> {
     let parse = |word: &str| {
         serde_json::from_value(Value::from(word))
             .map_err(|error| ApiError::Malformed(format!("`{name}`: {error}")))
@@ -868,7 +883,7 @@ async fn list_runs(
     Ok(Json(RunPage { runs: views.into_iter().map(Into::into).collect(), next_cursor }))
 }
 
-fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
+pub(crate) fn parse_cursor(text: &str) -> Result<Cursor, ApiError> {
     let parse = || {
         let created_at = f64::from_bits(u64::from_str_radix(text.get(..16)?, 16).ok()?);
         Some(Cursor { created_at, id: text.get(16..)?.parse().ok()? })

@@ -61,6 +61,10 @@ pub enum FeedMessage {
     EvalResult {
         /// The run.
         run_id: String,
+        /// The run that it evaluates, where it is an evaluation of another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(required = false)]
+        evaluates: Option<String>,
         /// What was found.
         evaluation: Evaluation,
         /// The line in the event log.
@@ -110,6 +114,10 @@ pub enum FeedMessage {
     EventLogged {
         /// The run.
         run_id: String,
+        /// The run that it evaluates, where it is an evaluation of another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(required = false)]
+        evaluates: Option<String>,
         /// The line in the event log.
         entry: Entry,
     },
@@ -131,6 +139,7 @@ pub struct MetricRow {
 impl From<&lab::FeedMessage> for FeedMessage {
     fn from(message: &lab::FeedMessage) -> Self {
         let run_id = message.run_id.to_string();
+        let evaluates = message.evaluates.as_ref().map(ToString::to_string);
         match &message.news {
             FeedNews::Progress(view, lines) => Self::RunProgress {
                 run: Box::new(Run::from((**view).clone())),
@@ -144,7 +153,8 @@ impl From<&lab::FeedMessage> for FeedMessage {
                         Self::CheckpointCreated { run_id, step: *step, entry }
                     }
                     store::Event::EvaluationComplete(evaluation) => {
-                        Self::EvalResult { run_id, evaluation: evaluation.clone().into(), entry }
+                        let evaluation = evaluation.clone().into();
+                        Self::EvalResult { run_id, evaluates, evaluation, entry }
                     }
                     store::Event::TuneApplied { path, old, new, by, step } => Self::TuneApplied {
                         run_id,
@@ -167,7 +177,7 @@ impl From<&lab::FeedMessage> for FeedMessage {
                         total: pruned.total,
                         entry,
                     },
-                    _ => Self::EventLogged { run_id, entry },
+                    _ => Self::EventLogged { run_id, evaluates, entry },
                 }
             }
         }

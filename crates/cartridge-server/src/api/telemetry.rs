@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 
 use crate::AppState;
 use crate::api::environments::{Preview, PreviewPolicy, PreviewQuery};
+use crate::api::evaluations::EvaluationEntry;
 use crate::api::runs::parse_id;
 use crate::api::stream::{self, EventMessage, MetricRow};
 use crate::error::{ApiError, Problem};
@@ -149,6 +150,9 @@ pub struct EventLog {
     pub run_id: String,
     /// The events, oldest first.
     pub events: Vec<Entry>,
+    /// What its newest evaluations have logged, oldest first: they are runs of their own, and
+    /// their lines belong between these by their times.
+    pub evaluations: Vec<EvaluationEntry>,
 }
 
 /// A line of the event log.
@@ -320,10 +324,17 @@ async fn list_events(
     }
     let id = parse_id(&id)?;
     let run_id = id.to_string();
-    let events = state.ask(move |lab| lab.events(&id, query.limit.clamp(1, 10_000))).await?;
+    let limit = query.limit.clamp(1, 10_000);
+    let (events, evaluations) = state
+        .ask(move |lab| Ok((lab.events(&id, limit)?, lab.evaluation_events(&id, limit.min(200))?)))
+        .await?;
+    let evaluations = evaluations.iter();
     Ok(Json(EventLog {
         run_id,
         events: events.iter().map(|(seq, line)| Entry::new(*seq, line)).collect(),
+        evaluations: evaluations
+            .map(|(run, seq, line)| EvaluationEntry::new(run, *seq, line))
+            .collect(),
     })
     .into_response())
 }

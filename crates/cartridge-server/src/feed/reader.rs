@@ -44,9 +44,15 @@ pub enum Topic {
 impl Topic {
     fn wants(&self, said: &Said) -> bool {
         match self {
-            Self::Lab(only) => only.as_ref().is_none_or(|only| only.contains(said.run_id())),
+            // Who follows a run hears of its evaluations, too.
+            Self::Lab(only) => only.as_ref().is_none_or(|only| {
+                only.contains(said.run_id()) || said.evaluates().is_some_and(|of| only.contains(of))
+            }),
             Self::Metrics(id) => said.run_id() == id && !said.is_event(),
-            Self::Events(id) => said.run_id() == id && said.is_event(),
+            Self::Events(id) => {
+                (said.run_id() == id && said.is_event())
+                    || (said.evaluates() == Some(id) && said.is_told_to_subject())
+            }
         }
     }
 }

@@ -43,6 +43,16 @@ impl Said {
         &self.message.run_id
     }
 
+    /// The run that it evaluates.
+    pub fn evaluates(&self) -> Option<&RunId> {
+        self.message.evaluates.as_ref()
+    }
+
+    /// Whether it is a line of an evaluation that matters to who looks at the run it measures.
+    pub fn is_told_to_subject(&self) -> bool {
+        matches!(&self.message.news, FeedNews::Event(_, line) if lab::is_told(&line.event))
+    }
+
     /// Whether it is a line of the run's event log.
     pub fn is_event(&self) -> bool {
         matches!(self.message.news, FeedNews::Event(..))

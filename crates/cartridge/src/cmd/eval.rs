@@ -1,18 +1,20 @@
 //! `cartridge eval`: measure what a run has learnt, or a policy from elsewhere.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cartridge_run::checkpoint;
 use cartridge_run::evaluation::{Actor, KeptEvaluation, Outcome, Subject};
+use cartridge_run::evaluation_job::film_of;
 use cartridge_run::policy_file::PolicyFile;
 use cartridge_run::store::{DataDir, RunId};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{DataArgs, Found, OptionArgs, find_checkpoint, note, say, say_json};
 use crate::exit::Exit;
 
-/// Measure a policy over whole episodes, always taking its best action
+/// Measure a policy over whole episodes, by default always taking its best action
 ///
 /// The evaluation is kept as a run of its own, with every episode.
 #[derive(Debug, clap::Args)]
@@ -32,6 +34,12 @@ pub(crate) struct Args {
     /// Measure this checkpoint of the run: latest, best, a folder, or a number of steps
     #[arg(long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
+    /// Let chance choose as in training, instead of always taking the best action
+    #[arg(long)]
+    stochastic: bool,
+    /// Also write a film of its first two minutes
+    #[arg(long, value_name = "FILE.mp4")]
+    video: Option<PathBuf>,
     /// Environment in which an ONNX file acts; ours name theirs
     #[arg(long, value_name = "ENV", value_parser = super::parse_id)]
     env: Option<String>,
@@ -65,6 +73,8 @@ struct Report {
     truncated: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     metrics: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    video: Option<PathBuf>,
     /// The run that keeps this evaluation.
     eval_run_id: RunId,
 }
@@ -88,11 +98,12 @@ fn measure_run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let manifest = dir.manifest().map_err(cartridge_run::RunError::from)?;
     let (checkpoint, policy) = checkpoint::load_named(&dir, &id, &name)?;
-    let subject = Subject::Checkpoint { run: &manifest, is_best: asked == "best" };
+    let subject = Subject::Checkpoint { run: &manifest, name: &name, is_best: asked == "best" };
     let about = About {
         run_id: Some(id),
         file: None,
         env_id: manifest.env_id.clone(),
+        options: manifest.config["env"].as_object().cloned().unwrap_or_default(),
         step: checkpoint.step,
     };
     measure(args, &data, subject, &policy, about)
@@ -114,6 +125,7 @@ fn measure_file(args: &Args) -> anyhow::Result<Exit> {
         run_id: None,
         file: Some(args.policy.clone()),
         env_id: env_id.clone(),
+        options: options.clone(),
         step: file.step(),
     };
     measure(args, &data, subject, &file, about)
@@ -124,6 +136,7 @@ struct About {
     run_id: Option<RunId>,
     file: Option<String>,
     env_id: String,
+    options: Map<String, Value>,
     step: u64,
 }
 
@@ -134,9 +147,19 @@ fn measure(
     policy: &dyn Actor,
     about: About,
 ) -> anyhow::Result<Exit> {
-    let About { run_id, file, env_id, step } = about;
-    let kept = KeptEvaluation { subject, step, episodes: args.episodes, seed: args.seed };
+    let About { run_id, file, env_id, options, step } = about;
+    let kept = KeptEvaluation {
+        subject,
+        step,
+        episodes: args.episodes,
+        seed: args.seed,
+        is_deterministic: !args.stochastic,
+    };
     let (eval_run_id, outcome) = kept.carry_out(data, super::VERSION, policy)?;
+    if let Some(path) = &args.video {
+        let film = film_of(&env_id, &options, &outcome, &mut || true)?;
+        super::video::write(path, &film.expect("nobody has ended it"))?;
+    }
     let summary = outcome.summary(step);
     if args.json {
         let Outcome { returns, lengths, seeds, terminated, truncated, .. } = outcome;
@@ -155,6 +178,7 @@ fn measure(
             terminated,
             truncated,
             metrics: summary.metrics,
+            video: args.video.clone(),
             eval_run_id,
         });
     } else {
@@ -174,6 +198,9 @@ fn measure(
         ));
         for (name, mean) in &summary.metrics {
             say(&format!("mean {:<20}  {mean:.3}", name.replace('_', " ")));
+        }
+        if let Some(path) = &args.video {
+            say(&format!("video {}", path.display()));
         }
         say(&format!("run {eval_run_id}"));
     }

@@ -62,6 +62,10 @@ pub(crate) struct Args {
     /// End when the returns have reached what is to be had and no longer rise (trainer.early_stop)
     #[arg(long)]
     early_stop: bool,
+    /// Film evaluations as MP4 files below videos/ of the run (evaluation.capture_video); the newest
+    /// are kept
+    #[arg(long)]
+    capture_video: bool,
     /// Any other setting by its full path, such as trainer.learning_rate=3e-4; a bare key is an
     /// option of the environment; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -386,6 +390,9 @@ fn config(args: &Args) -> Result<RunConfig, ConfigError> {
     }
     if let Some(threads) = args.threads {
         draft.set("resources.threads", threads.into())?;
+    }
+    if args.capture_video {
+        draft.set("evaluation.capture_video", true.into())?;
     }
     if args.early_stop {
         draft.set("trainer.early_stop", true.into())?;

@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("cartridge-run", "cartridge-games"),
     ("cartridge-run", "cartridge-search"),
     ("cartridge-run", "cartridge-learn"),
+    ("cartridge-run", "cartridge-media"),
     ("cartridge-run", "cartridge-store"),
     ("cartridge-engine", "cartridge-games"),
     ("cartridge-server", "cartridge-games"),

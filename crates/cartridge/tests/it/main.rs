@@ -7,6 +7,7 @@ mod artifacts;
 mod cli;
 mod engine;
 mod episodes;
+mod evaluations;
 mod experiments;
 mod foreign;
 mod index;

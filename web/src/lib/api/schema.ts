@@ -69,6 +69,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/evals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List evaluations of policies, of all runs, newest first. */
+        get: operations["list_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/experiments": {
         parameters: {
             query?: never;
@@ -585,6 +602,84 @@ export interface paths {
         };
         /** Show an episode step by step. */
         get: operations["show_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/eval/latest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the newest evaluation of a run that has a result, episode by episode: one that was asked
+         *     for, or else the newest that its training made.
+         */
+        get: operations["show_latest_evaluation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/eval/latest.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the newest film of an evaluation of a run, with ranges: one that was asked for, or one that
+         *     its training made (`--capture-video`).
+         */
+        get: operations["get_latest_video"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Measure the policy of a run, beside whatever it does: training is not paused. The evaluation is
+         *     a run of its own, of kind `eval`, which is started as soon as there is room and can be watched,
+         *     followed and stopped like any other; it holds a copy of the policy.
+         */
+        post: operations["evaluate_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the evaluations of a run, newest first. */
+        get: operations["list_evaluations_of_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1591,6 +1686,32 @@ export interface components {
              */
             timestep: number;
         };
+        /** @description Every episode of an evaluation, as columns. */
+        EvaluatedEpisodes: {
+            /** @description The steps of each. */
+            lengths: number[];
+            /**
+             * Format: int32
+             * @description In how many the task itself ended.
+             */
+            n_terminated: number;
+            /**
+             * Format: int32
+             * @description How many were cut short.
+             */
+            n_truncated: number;
+            /** @description The return of each. */
+            returns: number[];
+            /** @description What each was reset with: `env.reset(seed=...)` begins the same in Gymnasium. */
+            seeds: number[];
+            /**
+             * Format: double
+             * @description Standard deviation of the lengths.
+             */
+            std_length: number;
+            /** @description Whether the task itself ended in each; otherwise its time did. */
+            terminated: boolean[];
+        };
         /** @description How well a policy did over some episodes. */
         Evaluation: {
             /** @description 95% confidence interval of the mean. */
@@ -1625,6 +1746,52 @@ export interface components {
              */
             step: number;
         };
+        /** @description What an evaluation of a run has logged. */
+        EvaluationEntry: {
+            /** @description The line in its event log. */
+            entry: components["schemas"]["Entry"];
+            /** @description The evaluation. */
+            run_id: string;
+        };
+        /** @description An evaluation, and what it found. */
+        EvaluationJob: {
+            /**
+             * @description Folder of the checkpoint that is measured; none where it is a file from elsewhere, or
+             *     whatever the training had learnt by then.
+             */
+            checkpoint: string | null;
+            /** @description Whether the policy does what it holds best. */
+            deterministic: boolean;
+            episodes: components["schemas"]["EvaluatedEpisodes"] | null;
+            result: components["schemas"]["Evaluation"] | null;
+            /** @description The run that is the evaluation; a training that measured itself is its own. */
+            run: components["schemas"]["Run"];
+            video: components["schemas"]["Artifact"] | null;
+        };
+        /** @description The evaluations of a run. */
+        EvaluationList: {
+            /** @description The newest, newest first. */
+            evaluations: components["schemas"]["EvaluationJob"][];
+            /**
+             * Format: int64
+             * @description How many of their films are kept.
+             */
+            videos_kept: number;
+            /** @description The same in words: `2 of 5 kept`. */
+            videos_text: string;
+            /**
+             * Format: int64
+             * @description How many films there ever were.
+             */
+            videos_total: number;
+        };
+        /** @description A page of evaluations. */
+        EvaluationPage: {
+            /** @description The evaluations, newest first. */
+            evaluations: components["schemas"]["EvaluationJob"][];
+            /** @description Ask with this for the next page; none after the last. */
+            next_cursor: string | null;
+        };
         /**
          * @description How serious an event is.
          * @enum {string}
@@ -1632,6 +1799,11 @@ export interface components {
         EventLevel: "info" | "warning" | "error";
         /** @description The newest events of a run. */
         EventLog: {
+            /**
+             * @description What its newest evaluations have logged, oldest first: they are runs of their own, and
+             *     their lines belong between these by their times.
+             */
+            evaluations: components["schemas"]["EvaluationEntry"][];
             /** @description The events, oldest first. */
             events: components["schemas"]["Entry"][];
             /** @description The run. */
@@ -1748,6 +1920,8 @@ export interface components {
         } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
+            /** @description The run that it evaluates, where it is an evaluation of another. */
+            evaluates?: string | null;
             /** @description What was found. */
             evaluation: components["schemas"]["Evaluation"];
             /** @description The run. */
@@ -1811,6 +1985,8 @@ export interface components {
         } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
+            /** @description The run that it evaluates, where it is an evaluation of another. */
+            evaluates?: string | null;
             /** @description The run. */
             run_id: string;
             /** @enum {string} */
@@ -2322,6 +2498,38 @@ export interface components {
             ply: number;
             /** @description Who made it. */
             seat: number;
+        };
+        /** @description How a policy is to be measured. */
+        NewEvaluation: {
+            /**
+             * @description Which checkpoint: `latest`, `best`, a folder such as `step_000200000`, or a number of steps.
+             * @default latest
+             */
+            checkpoint: string | null;
+            /**
+             * @description Whether the policy does what it holds best, and not what chance makes of it.
+             * @default true
+             */
+            deterministic: boolean;
+            /**
+             * Format: int32
+             * @description How many episodes; as many as there are `seeds`, where those are given.
+             * @default 10
+             */
+            episodes: number | null;
+            /**
+             * Format: int64
+             * @description What the seeds of the episodes follow from.
+             * @default 0
+             */
+            seed: number | null;
+            /** @description The seeds themselves, one for each episode, as `reset` gets them. */
+            seeds?: number[] | null;
+            /**
+             * @description Whether a film is made of it: the first two minutes, as an MP4 file.
+             * @default false
+             */
+            video: boolean;
         };
         /** @description A session to be made. */
         NewHumanSession: {
@@ -3557,6 +3765,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_evaluations: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+                /** @description Where the page begins: `next_cursor` of the page before. */
+                cursor?: string;
+                /**
+                 * @description Only in these states, separated by commas.
+                 * @example queued,running
+                 */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -6011,6 +6280,299 @@ export interface operations {
             };
             /** @description What was recorded is damaged, or cannot be stepped again */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_latest_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationJob"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_latest_video: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A part of it, such as `bytes=0-1023` */
+                range?: string | null;
+            };
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": number[];
+                };
+            };
+            /** @description The part of it that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": number[];
+                };
+            };
+            /** @description It is the one that the client has */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no such range */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_run: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEvaluation"];
+            };
+        };
+        responses: {
+            /** @description The evaluation */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_evaluations_of_run: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 
 export type Control = Schemas['Control'];
 export type Entry = Schemas['Entry'];
+export type EvaluationEntry = Schemas['EvaluationEntry'];
 export type Environment = Schemas['Environment'];
 export type Episode = Schemas['Episode'];
 export type Evaluation = Schemas['Evaluation'];

@@ -1,11 +1,29 @@
 /** Everything a page shows of one run: loaded once, then kept up to date by the live feed. */
 import { api, asProblem } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
-import type { Entry, Episode, FeedMessage, Problem, Run, Series } from '$lib/api/types';
-import { hasEnded, mergeEntries, mergeEpisodes, mergeRows } from '$lib/merge';
+import type {
+  Entry,
+  Episode,
+  EvaluationEntry,
+  FeedMessage,
+  Problem,
+  Run,
+  Series,
+} from '$lib/api/types';
+import {
+  hasEnded,
+  mergeEntries,
+  mergeEpisodes,
+  mergeEvaluations,
+  mergeRows,
+  weave,
+} from '$lib/merge';
 
 const EPISODES = 100;
 const EVENTS = 1000;
+const EVALUATIONS = 200;
+/** What is told of an evaluation beside the run that it measures. */
+const TOLD = new Set(['evaluation_started', 'evaluation_complete', 'warning', 'error']);
 const POINTS = 500;
 /** A gap in the numbering loads everything again, at most this often. */
 const RELOAD_MS = 5_000;
@@ -16,6 +34,10 @@ export class RunView {
   episodes = $state.raw<Episode[]>([]);
   /** Oldest first. */
   events = $state.raw<Entry[]>([]);
+  /** What its evaluations logged, which are runs of their own. */
+  evaluations = $state.raw<EvaluationEntry[]>([]);
+  /** Both, oldest first. */
+  log: Entry[] = $derived.by(() => weave(this.events, this.evaluations));
   problem = $state.raw<Problem | null>(null);
   loaded = $state(false);
   run: Run | undefined = $derived.by(() => live.runs.get(this.id));
@@ -62,6 +84,7 @@ export class RunView {
       this.series = new Map(metrics.series.map((line) => [line.key, line]));
       this.episodes = episodes.episodes;
       this.events = events.events;
+      this.evaluations = events.evaluations;
       this.problem = null;
       this.loaded = true;
     } catch (error) {
@@ -103,11 +126,18 @@ export class RunView {
       case 'EventLogged':
         if (message.run_id === this.id) {
           this.events = mergeEntries(this.events, [message.entry], EVENTS);
+        } else if ('evaluates' in message && message.evaluates === this.id) {
+          this.#hearEvaluation(message.run_id, message.entry);
         }
         break;
       default:
         message satisfies never;
     }
+  }
+
+  #hearEvaluation(run_id: string, entry: Entry): void {
+    if (!TOLD.has(entry.type)) return;
+    this.evaluations = mergeEvaluations(this.evaluations, [{ run_id, entry }], EVALUATIONS);
   }
 
   #loadAgain(): void {

@@ -1,0 +1,181 @@
+//! Evaluations of runs: asked for, listed, and looked at.
+
+use cartridge_store::index::Cursor;
+use cartridge_store::{
+    Artifact, ArtifactKind, DoneReason, Event, EventLine, RunFilter, RunId, RunKind, RunState,
+};
+
+use super::{ArtifactContent, Lab, RunView};
+use crate::config::Resources;
+use crate::error::{Result, RunError};
+use crate::evaluation_job::{self, Summary, Wanted};
+use crate::queue::Demand;
+use crate::steer::By;
+
+/// Evaluations of a run that are looked at for something.
+const LOOKED_AT: usize = 100;
+
+/// Events of one evaluation that are looked at.
+const EVENTS: usize = 100;
+
+/// An evaluation, with what it found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluationView {
+    /// The run that is the evaluation, or a training that has measured itself.
+    pub view: RunView,
+    /// What it found, episode by episode, once it has.
+    pub summary: Option<Summary>,
+    /// Its film.
+    pub video: Option<Artifact>,
+}
+
+/// The evaluations of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EvaluationsOf {
+    /// The newest, newest first.
+    pub evaluations: Vec<EvaluationView>,
+    /// How many of their films there are.
+    pub videos_kept: u64,
+    /// How many films there ever were.
+    pub videos_total: u64,
+}
+
+impl Lab {
+    /// Makes an evaluation of a run, which is started as soon as there is room. A request that was
+    /// made before, by its key, gives the evaluation that it made.
+    pub fn evaluate_run(&self, id: &RunId, wanted: Wanted, by: By<'_>) -> Result<RunView> {
+        let subject = self.run(id)?.run.manifest;
+        self.limits.admit(&Demand::of_resources(&Resources::default()))?;
+        self.make(by, || evaluation_job::create(&self.data, &self.launcher, &subject, wanted, by))
+    }
+
+    fn evaluation(&self, view: RunView) -> Result<EvaluationView> {
+        let id = &view.run.manifest.id;
+        let summary = match view.run.manifest.kind {
+            RunKind::Eval => Summary::read(&self.data.run(id))?,
+            RunKind::Train | RunKind::External | RunKind::Human => None,
+        };
+        let mut video = self.newest_video(id)?;
+        let is_untold = video.is_none() && summary.as_ref().is_some_and(|it| it.video.is_some());
+        if is_untold && view.run.status.state().is_active() {
+            // It has just been made, and is named when the evaluation ends.
+            self.look_at(id)?;
+            video = self.newest_video(id)?;
+        }
+        Ok(EvaluationView { view, summary, video })
+    }
+
+    fn newest_video(&self, id: &RunId) -> Result<Option<Artifact>> {
+        let videos = self.artifacts(id)?.artifacts.into_iter();
+        let videos = videos.filter(|it| it.kind == ArtifactKind::Video && !it.is_folder);
+        Ok(videos.max_by(|a, b| a.modified_at.total_cmp(&b.modified_at)))
+    }
+
+    /// The newest evaluations of a run.
+    pub fn evaluations_of(&self, id: &RunId, limit: usize) -> Result<EvaluationsOf> {
+        self.run(id)?;
+        let runs = self.read(|index| index.evaluations(id, limit))?;
+        let manifests: Vec<_> = runs.iter().map(|run| run.manifest.clone()).collect();
+        let (videos_kept, videos_total) = evaluation_job::kept_films(&self.data, &manifests);
+        let evaluations = runs.into_iter().map(|run| self.evaluation(self.view(run)));
+        let evaluations = evaluations.collect::<Result<_>>()?;
+        Ok(EvaluationsOf { evaluations, videos_kept, videos_total })
+    }
+
+    /// The newest evaluations of all runs and files in some of the states, newest first; in all
+    /// when there are none.
+    pub fn evaluations(
+        &self,
+        states: Vec<RunState>,
+        limit: usize,
+        after: Option<&Cursor>,
+    ) -> Result<Vec<EvaluationView>> {
+        let filter = RunFilter { kinds: vec![RunKind::Eval], states, ..RunFilter::default() };
+        let mut found = Vec::new();
+        let mut after = after.cloned();
+        while found.len() < limit {
+            let page = self.find_runs(&filter, limit, after.as_ref(), false)?;
+            let Some(last) = page.last() else { break };
+            let is_last = page.len() < limit;
+            let last = &last.run.manifest;
+            after = Some(Cursor { created_at: last.created_at, id: last.id.clone() });
+            for view in page {
+                // A match compares players, and measures no policy.
+                if view.run.manifest.config["episodes"].is_u64() && found.len() < limit {
+                    found.push(self.evaluation(view)?);
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The newest evaluation of a run that has a result: one that was asked for, or else the newest
+    /// that its training made.
+    pub fn latest_evaluation(&self, id: &RunId) -> Result<EvaluationView> {
+        let own = self.run(id)?;
+        let asked = self.read(|index| index.evaluations(id, LOOKED_AT))?;
+        let found = asked.into_iter().find(|run| run.status.latest_eval.is_some());
+        match found {
+            Some(run) => self.evaluation(self.view(run)),
+            None if own.run.status.latest_eval.is_some() => self.evaluation(own),
+            None => Err(RunError::NoEvaluation(id.clone())),
+        }
+    }
+
+    /// The newest film of an evaluation of a run, whoever asked for it.
+    pub fn latest_video(&self, id: &RunId) -> Result<(Artifact, ArtifactContent)> {
+        self.run(id)?;
+        let mut runs = vec![id.clone()];
+        let asked = self.read(|index| index.evaluations(id, LOOKED_AT))?;
+        runs.extend(asked.into_iter().map(|run| run.manifest.id));
+        let mut newest: Option<(RunId, Artifact)> = None;
+        for run in runs {
+            if let Some(video) = self.newest_video(&run)?
+                && newest.as_ref().is_none_or(|(_, known)| known.modified_at < video.modified_at)
+            {
+                newest = Some((run, video));
+            }
+        }
+        let (run, video) = newest.ok_or_else(|| RunError::NoVideo(id.clone()))?;
+        self.open_artifact(&run, &video.id)
+    }
+
+    /// What the newest evaluations of a run have said of themselves, oldest first: which, and the
+    /// line with its number there. They are not in the run's own events, which its own process
+    /// alone writes.
+    pub fn evaluation_events(
+        &self,
+        id: &RunId,
+        limit: usize,
+    ) -> Result<Vec<(RunId, u64, EventLine)>> {
+        let asked = self.read(|index| index.evaluations(id, LOOKED_AT))?;
+        let mut found = Vec::new();
+        for run in asked {
+            let evaluation = run.manifest.id;
+            let events = self.read(|index| index.events(&evaluation, EVENTS))?;
+            let told = events.into_iter().filter(|(_, line)| is_told(&line.event));
+            found.extend(told.map(|(seq, line)| (evaluation.clone(), seq, line)));
+            if found.len() >= limit {
+                break;
+            }
+        }
+        found.sort_by(|a, b| a.2.t.total_cmp(&b.2.t).then_with(|| a.1.cmp(&b.1)));
+        found.drain(..found.len().saturating_sub(limit));
+        Ok(found)
+    }
+}
+
+/// Whether a line of an evaluation's events matters to who looks at the run that it measures.
+pub fn is_told(event: &Event) -> bool {
+    match event {
+        Event::EvaluationStarted { .. }
+        | Event::EvaluationComplete(_)
+        | Event::Warning { .. }
+        | Event::Error { .. } => true,
+        Event::Done { reason, .. } => *reason != DoneReason::Completed,
+        _ => false,
+    }
+}
