@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target/release/cartridge"
@@ -55,7 +56,7 @@ class Lab:
     def start(self):
         begun = time.monotonic()
         self.process = subprocess.Popen(
-            [BINARY, "up", "--port", "0", "--log", "error", "--data", self.data],
+            [BINARY, "up", "--port", "0", "--log", "error", "--max-runs", "8", "--max-cpu", "16", "--data", self.data],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         for line in self.process.stdout:
@@ -74,6 +75,8 @@ class Lab:
     def call(self, method, path, body=None, timeout=20):
         connection = http.client.HTTPConnection(self.address, timeout=timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        if method != "GET":
+            headers["Idempotency-Key"] = str(uuid.uuid4())
         connection.request(method, path, json.dumps(body) if body is not None else None, headers)
         response = connection.getresponse()
         text = response.read()

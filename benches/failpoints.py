@@ -187,7 +187,7 @@ def ask_lab(data):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=1, help="take every n-th place only")
-    parser.add_argument("--writes", type=int, default=13, help="take every n-th write of those that are refused")
+    parser.add_argument("--writes", type=int, default=1, help="take every n-th write only of those that are refused")
     args = parser.parse_args()
     faults = []
 

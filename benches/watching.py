@@ -1,6 +1,7 @@
 """What watching costs a training.
 
-The same training (CartPole, PPO, one seed: the same work to the last bit) runs without a lab, under
+The same training (CartPole, PPO, one seed, one thread, since threads that wait for each other use
+time that is nobody's work: the same work to the last bit) runs without a lab, under
 a lab that nobody looks at, and under one with twenty viewers, each with the run's metrics as
 server-sent events and its live pictures at 12 a second. As a control the same viewers look at an
 ended run of another lab: what they cost the trainer by sharing the machine's cores and caches is no
@@ -136,7 +137,7 @@ def train(mode: str, steps: int, viewers: int) -> dict:
             said = subprocess.run(short, capture_output=True, text=True, check=True).stdout
             other, ended = Lab(data / "other"), json.loads(said.splitlines()[-1])["run_id"]
         command = [*pinned("TRAINER_CPUS"), os.environ["CARTRIDGE"], "train", "CartPole-v1", "--algo", "ppo",
-                   "--steps", str(steps), "--set", "seeds.seed_base=1", "--data", folder, "--json"]  # fmt: skip
+                   "--steps", str(steps), "--threads", "1", "--set", "seeds.seed_base=1", "--data", folder, "--json"]  # fmt: skip
         began = time.monotonic()
         printed = open(data / "printed", "w+")
         process = subprocess.Popen(command, stdout=printed, stderr=subprocess.DEVNULL)
