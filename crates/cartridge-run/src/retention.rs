@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::checkpoint;
-use crate::config::{ConfigError, plain_words};
+use crate::config::{Analytics, ConfigError, plain_words};
 use crate::error::Result;
 
 /// Format of `data/lab.json`.
@@ -39,7 +39,7 @@ pub struct LabConfig {
     pub retention: Limits,
     /// Whom the lab answers.
     pub server: Server,
-    /// How runs are cut into windows.
+    /// How the numbers of runs that do not say so themselves are summed up.
     pub analytics: Analytics,
     /// What the machine costs.
     pub prices: Prices,
@@ -66,20 +66,6 @@ impl Default for LabConfig {
 pub struct Server {
     /// Other origins whose pages may talk to the lab, such as `https://lab.example`.
     pub allowed_origins: Vec<String>,
-}
-
-/// How runs are cut into windows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Analytics {
-    /// Environment steps of a window, for runs that do not say themselves.
-    pub window_steps: u64,
-}
-
-impl Default for Analytics {
-    fn default() -> Self {
-        Self { window_steps: 100_000 }
-    }
 }
 
 /// Where other tools show what belongs to a run or a request: addresses in which `{run_id}` and

@@ -258,7 +258,7 @@ fn default_limit() -> usize {
         (status = 401, body = Problem),
     ),
 )]
-async fn list_runs(
+async fn list_analytics_runs(
     State(state): State<AppState>,
     Query(query): Query<LimitQuery>,
 ) -> Result<Json<AnalyticsRuns>, ApiError> {
@@ -359,7 +359,7 @@ async fn show_iteration(
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
-        .routes(routes!(list_runs))
+        .routes(routes!(list_analytics_runs))
         .routes(routes!(show_summary))
         .routes(routes!(show_history))
         .routes(routes!(list_iterations))

@@ -205,6 +205,18 @@ fn exposition(facts: &Facts, state: &AppState) -> String {
         "Live streams and WebSockets that are open.",
         Some(n_streams),
     );
+    out.family(
+        "cartridge_frames_dropped_total",
+        Kind::Counter,
+        "Live pictures that were gone before a slow viewer took them.",
+        [(Vec::new(), state.frames.n_dropped())],
+    );
+    out.family(
+        "cartridge_janitor_pruned_bytes_total",
+        Kind::Counter,
+        "Bytes of artifacts that were removed because they were not to be kept.",
+        [(Vec::new(), state.lab.pruned_bytes())],
+    );
     out.gauge(
         "cartridge_wal_bytes",
         "Bytes in the index's write-ahead log.",
@@ -235,7 +247,7 @@ fn exposition(facts: &Facts, state: &AppState) -> String {
         (status = 401, body = Problem),
     ),
 )]
-async fn show_metrics(State(state): State<AppState>) -> Result<impl IntoResponse, ApiError> {
+async fn expose_metrics(State(state): State<AppState>) -> Result<impl IntoResponse, ApiError> {
     let facts = state.ask(look).await?;
     let text = exposition(&facts, &state);
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
@@ -243,5 +255,5 @@ async fn show_metrics(State(state): State<AppState>) -> Result<impl IntoResponse
 
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(show_metrics))
+    OpenApiRouter::new().routes(routes!(expose_metrics))
 }

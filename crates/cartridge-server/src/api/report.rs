@@ -39,6 +39,7 @@ struct ReportQuery {
     /// `json`, `text` or `html`.
     #[serde(default)]
     #[param(required = false)]
+    #[param(inline)]
     format: ReportFormat,
 }
 
