@@ -24,8 +24,8 @@ def test_promtool_finds_nothing_wrong(lab):  # noqa: F811
         request = urllib.request.Request(address + path, headers={"Authorization": f"Bearer {token}"})
         return urllib.request.urlopen(request, timeout=60)
 
-    # Until the run has a pace: a trainer needs a moment to begin.
-    with open_path(f"/api/runs/{run}/stream") as stream:
+    # Until the run has a pace: the lab needs a moment to find it, and a trainer to begin.
+    with open_path("/api/stream") as stream:
         next(line for line in stream if re.search(rb'"steps_per_sec":[0-9]', line))
     with open_path("/metrics") as answer:
         kind, text = answer.headers["content-type"], answer.read()
