@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod analysis;
 mod evaluations;
 mod experiments;
 mod readiness;
@@ -17,7 +18,7 @@ pub use self::views::DiskProblem;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -103,6 +104,10 @@ pub struct Lab {
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
     pub(crate) archives: Archives,
+    /// What was last said of runs, so that it is worked out once per row.
+    said: analysis::Said,
+    /// Bytes that were removed because they were not to be kept.
+    pub(crate) pruned_bytes: AtomicU64,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -279,6 +284,8 @@ impl Lab {
             starts: Mutex::default(),
             marks: Mutex::default(),
             archives: Archives::default(),
+            said: analysis::Said::default(),
+            pruned_bytes: AtomicU64::new(0),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;

@@ -103,6 +103,7 @@ fn route_table() -> Vec<(String, String)> {
                 method.to_uppercase(),
                 path.replace("{id}", "r-000000")
                     .replace("{episode}", "1")
+                    .replace("{iteration}", "1")
                     .replace("{artifact_id}", "a-00000000"),
             ));
         }
@@ -114,6 +115,18 @@ fn route_table() -> Vec<(String, String)> {
 async fn openapi_document() {
     let (status, body) = TestLab::new().ask("GET", "/api/openapi.json", None).await;
     assert_eq!(status, StatusCode::OK);
+    // Clients name their functions by it.
+    let mut ids = HashSet::new();
+    for operation in body["paths"].as_object().unwrap().values().filter_map(Value::as_object) {
+        for id in operation.values().filter_map(|operation| operation["operationId"].as_str()) {
+            assert!(ids.insert(id), "two operations are called {id}");
+        }
+    }
+    let text = body.to_string();
+    for named in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
+        let name = named.split('"').next().unwrap();
+        assert!(body["components"]["schemas"][name].is_object(), "there is no schema {name}");
+    }
     insta::assert_json_snapshot!(body);
 }
 
@@ -564,6 +577,7 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 mod artifacts;
 mod experiments;
 mod feed;
+mod insight;
 mod live_frames;
 mod live_play;
 mod locks;

@@ -11,6 +11,7 @@ mod evaluations;
 mod experiments;
 mod foreign;
 mod index;
+mod insight;
 mod lab;
 mod layering;
 mod lifecycle;

@@ -1,6 +1,91 @@
 // Generated from the OpenAPI document; run `npm run gen` to refresh.
 
 export interface paths {
+    "/api/analytics/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest trainings with what people look at first. */
+        get: operations["list_analytics_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show all windows of a run, oldest first; at most the newest 5,000. */
+        get: operations["show_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/iterations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest windows of a run, oldest first. */
+        get: operations["list_iterations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/iterations/{iteration}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one window of a run with all that was measured in it. */
+        get: operations["show_iteration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a run with what people look at first, and how good each source of it is. */
+        get: operations["show_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -27,6 +112,23 @@ export interface paths {
         };
         /** Get the audit as a file. */
         get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what is at work on this machine: the lab, and a supervisor and a trainer for every run. */
+        get: operations["show_cluster"];
         put?: never;
         post?: never;
         delete?: never;
@@ -218,6 +320,23 @@ export interface paths {
         };
         /** Tell what the lab is. */
         get: operations["show_lab"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say where other tools show a run or a request, by the templates in `lab.json`. */
+        get: operations["show_links"];
         put?: never;
         post?: never;
         delete?: never;
@@ -747,6 +866,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what the numbers of a run say: whether it has converged, is stuck, has collapsed, and what
+         *     could be done, each with its evidence.
+         */
+        get: operations["show_insights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/log": {
         parameters: {
             query?: never;
@@ -824,6 +963,26 @@ export interface paths {
         };
         /** Play one episode with the newest checkpoint of a run, as pictures. */
         get: operations["preview_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report all of a run: configuration, charts, insights, evaluations, lineage, resources and who
+         *     changed what. The page of HTML needs nothing else and can be kept as a file.
+         */
+        get: operations["show_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1199,6 +1358,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell how the lab is doing, for Prometheus. Needs the token of a viewer. */
+        get: operations["expose_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -1268,6 +1444,110 @@ export interface components {
              * @description Their standard deviation; 0 for a single one.
              */
             std: number;
+        };
+        /** @description One window of a run, with all that was measured in it. */
+        AnalyticsIteration: {
+            /**
+             * Format: int64
+             * @description Its first step.
+             */
+            from_step: number;
+            /** @description Everything that was measured in it. */
+            metrics: components["schemas"]["IterationMetric"][];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Its last step.
+             */
+            to_step: number;
+            /**
+             * Format: int64
+             * @description Number of the window, from 1.
+             */
+            window_id: number;
+        };
+        /** @description The newest trainings. */
+        AnalyticsRuns: {
+            /** @description Newest first. */
+            runs: components["schemas"]["AnalyticsSummary"][];
+        };
+        /** @description A run in a line. */
+        AnalyticsSummary: {
+            /** @description The algorithm, where it is known. */
+            algo: string | null;
+            /** @description How good each source of figures is. */
+            completeness: components["schemas"]["Completeness"][];
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Id of the environment. */
+            env_id: string;
+            /**
+             * Format: int64
+             * @description Episodes that have ended.
+             */
+            episodes: number;
+            /** @description What people look at first. */
+            kpis: components["schemas"]["Kpi"][];
+            /** @description Its name for people. */
+            name: string;
+            /** @description The run. */
+            run_id: string;
+            /** @description Where it is in its life. */
+            state: components["schemas"]["RunState"];
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /**
+             * Format: int64
+             * @description The newest window, which is its iteration; 0 before the first step.
+             */
+            window_id: number;
+            /**
+             * Format: int64
+             * @description Environment steps of a window.
+             */
+            window_steps: number;
+        };
+        /** @description One window of a run. */
+        AnalyticsWindow: {
+            /** @description What was measured in it, by the names of the KPIs. */
+            figures: {
+                [key: string]: components["schemas"]["Figures"];
+            };
+            /**
+             * Format: int64
+             * @description Its first step.
+             */
+            from_step: number;
+            /**
+             * Format: int64
+             * @description Its last step.
+             */
+            to_step: number;
+            /**
+             * Format: int64
+             * @description Its number, from 1: the key of the iteration.
+             */
+            window_id: number;
+        };
+        /** @description The windows of a run. */
+        AnalyticsWindows: {
+            /** @description The run. */
+            run_id: string;
+            /** @description Whether means rest on the least and the greatest of stretches, because there is so much. */
+            sampled: boolean;
+            /** @description Whether there are older ones that are not told. */
+            truncated: boolean;
+            /**
+             * Format: int64
+             * @description Environment steps of a window.
+             */
+            window_steps: number;
+            /** @description Those in which something was measured, oldest first. */
+            windows: components["schemas"]["AnalyticsWindow"][];
         };
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
@@ -1408,6 +1688,41 @@ export interface components {
             /** @description Another preset. */
             preset?: string | null;
         };
+        /** @description What is at work on this machine. */
+        Cluster: {
+            /** @description CPU cores of the machine. */
+            cores: number;
+            /** @description What the runs at work cost. */
+            cost: components["schemas"]["Cost"];
+            /**
+             * Format: int64
+             * @description Bytes of that disk.
+             */
+            disk_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Bytes that are free for the data folder.
+             */
+            disk_free_bytes: number | null;
+            /** @description How many runs are where in their lives. */
+            jobs: components["schemas"]["Jobs"];
+            /** @description The lab first, then supervisor and trainer of every run at work, at most 200 runs. */
+            pods: components["schemas"]["Pod"][];
+            /**
+             * Format: int64
+             * @description Runs that wait for their turn.
+             */
+            queue_depth: number;
+        };
+        /** @description How good a source of figures is. */
+        Completeness: {
+            /** @description Why, where it is not as it should be. */
+            detail: string | null;
+            /** @description `metrics`, `evaluations`, `episode_metrics` or `heartbeat`. */
+            source: string;
+            /** @description `ok`, `stale`, `missing` or `error`. */
+            state: string;
+        };
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -1425,6 +1740,23 @@ export interface components {
             idle: components["schemas"]["Idle"];
             /** @description What the keys do. */
             keys: components["schemas"]["Control"][];
+        };
+        /** @description What the runs at work cost, as an estimate from the prices in `lab.json`. */
+        Cost: {
+            /** @description The currency, as `lab.json` names it. */
+            currency: string;
+            /**
+             * Format: double
+             * @description An hour of what is used now.
+             */
+            per_hour: number;
+            /** @description Whether there are prices at all. */
+            priced: boolean;
+            /**
+             * Format: double
+             * @description What the runs at work have come to since they were started, at what they use now.
+             */
+            so_far: number;
         };
         /** @description A run that was made, or the first of several. */
         CreatedRun: components["schemas"]["Run"] & {
@@ -1820,6 +2152,30 @@ export interface components {
             /** @enum {string} */
             type: "Snapshot";
         };
+        /** @description What an insight rests on: where to look, and what is seen there. */
+        Evidence: {
+            /**
+             * Format: int64
+             * @description From this step on.
+             */
+            from_step: number;
+            /** @description Its name for people. */
+            label: string;
+            /**
+             * @description The metric whose chart shows it.
+             * @example rollout/ep_rew_mean
+             */
+            metric: string;
+            /** @description The numbers, by name. */
+            numbers: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Up to this step.
+             */
+            to_step: number;
+        };
         /** @description A template of runs, which never changes. */
         Experiment: {
             /** @description The algorithm. */
@@ -1998,6 +2354,34 @@ export interface components {
             detail: string;
             /** @description JSON pointer of the field in the request body. */
             pointer: string;
+        };
+        /** @description What a metric came to in a window. */
+        Figures: {
+            /**
+             * Format: double
+             * @description The newest.
+             */
+            last: number;
+            /**
+             * Format: double
+             * @description The greatest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description Their mean.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description The least.
+             */
+            min: number;
+            /**
+             * Format: int64
+             * @description Values.
+             */
+            n: number;
         };
         /** @description A fork to be made. */
         Fork: {
@@ -2246,6 +2630,66 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description One thing that the numbers say. */
+        Insight: {
+            /** @description The numbers behind it, in a sentence. */
+            detail: string;
+            /** @description What it rests on. */
+            evidence: components["schemas"]["Evidence"];
+            /**
+             * @description What was found.
+             * @example converged
+             */
+            id: string;
+            /** @description For people who do not know the words. */
+            plain: string;
+            /**
+             * @description For people who know the words.
+             * @example Agent has converged on a stable strategy
+             */
+            sentence: string;
+            /**
+             * @description `error`, `warning`, `good` or `info`.
+             * @example good
+             */
+            severity: string;
+            /** @description What could be done. */
+            suggestion: string | null;
+            /** @description What to show: the sentence, or with `plain` the plain one. */
+            text: string;
+        };
+        /** @description What the numbers of a run say. */
+        Insights: {
+            /** @description The most serious first. */
+            insights: components["schemas"]["Insight"][];
+            /**
+             * Format: int64
+             * @description The newest metric row that was looked at: the answer changes when there are more.
+             */
+            last_row: number;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /** @description What is going on, in a few plain sentences. */
+            summary: string;
+        };
+        /** @description A metric in a window. */
+        IterationMetric: {
+            /** @description What it came to. */
+            figures: components["schemas"]["Figures"];
+            /** @description Name of the metric. */
+            key: string;
+            /** @description Its name for people. */
+            label: string;
+            /** @description Environment steps of its points; of more than 1,000, evenly thinned out. */
+            step: number[];
+            /** @description Values; none where one was not finite. */
+            value: (number | null)[];
+        };
         /** @description How a run is carried out. */
         Job: {
             /** @description What its supervisor starts; `RUN` stands for the run's name. */
@@ -2283,6 +2727,34 @@ export interface components {
             /** @description Threads that learn. */
             threads: number;
         };
+        /** @description How many runs are where in their lives. */
+        Jobs: {
+            /**
+             * Format: int64
+             * @description Ended in an error, or lost.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description In the queue.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description At work.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Done.
+             */
+            succeeded: number;
+            /**
+             * Format: int64
+             * @description Ended because somebody asked.
+             */
+            terminated: number;
+        };
         /** @description How many of a kind are kept. */
         Kept: {
             /**
@@ -2304,6 +2776,28 @@ export interface components {
              * @description How many there have ever been.
              */
             total: number;
+        };
+        /** @description A figure that people look at first. */
+        Kpi: {
+            /** @description Its name for people. */
+            label: string;
+            /** @description The metric. */
+            metric: string;
+            /**
+             * @description `return`, `evaluation`, `steps_per_sec`, `length`, `profit`, `survival` or
+             *     `invalid_action_rate`.
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Steps at that value.
+             */
+            step: number | null;
+            /**
+             * Format: double
+             * @description The newest value; none where there is none.
+             */
+            value: number | null;
         };
         /** @description What the lab is. */
         LabFacts: {
@@ -2359,6 +2853,18 @@ export interface components {
              * @description Lines of a known type that could not be used.
              */
             wrong: number;
+        };
+        /** @description An address in another tool. */
+        Link: {
+            /** @description `grafana`, `tempo`, `jaeger` or `loki`. */
+            tool: string;
+            /** @description The address. */
+            url: string;
+        };
+        /** @description Where other tools show what was asked for. */
+        Links: {
+            /** @description One per tool whose address is in `lab.json` and asks for no more than was given. */
+            links: components["schemas"]["Link"][];
         };
         /** @description A picture of what a run is doing. */
         LiveFrame: {
@@ -2901,6 +3407,58 @@ export interface components {
             seat: number;
             /** @description Who must move. */
             turn: components["schemas"]["Turn"];
+        };
+        /** @description A process, or the group of processes of a trainer. */
+        Pod: {
+            /**
+             * Format: double
+             * @description CPU use; 100 is one core. Trainers only.
+             */
+            cpu_percent: number | null;
+            /**
+             * Format: double
+             * @description CPU seconds so far. Lab and supervisors only.
+             */
+            cpu_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Memory on all GPUs.
+             */
+            gpu_memory_bytes: number | null;
+            /**
+             * Format: double
+             * @description Use of the busiest GPU, in percent.
+             */
+            gpu_percent: number | null;
+            /** @description `fresh`, `stale` or `dead`. */
+            health: string;
+            /** @description `lab`, `supervisor` or `trainer`. */
+            kind: string;
+            /** @description Where other tools show it. */
+            links: components["schemas"]["Link"][];
+            /**
+             * Format: int64
+             * @description Memory.
+             */
+            memory_bytes: number | null;
+            /**
+             * @description What it is, and of which run.
+             * @example trainer/r-7f3k2m
+             */
+            name: string;
+            /** @description The run that it works for. */
+            run_id: string | null;
+            state: components["schemas"]["RunState"] | null;
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number | null;
+            /**
+             * Format: double
+             * @description Environment steps a second.
+             */
+            steps_per_sec: number | null;
         };
         /** @description One episode, frame by frame. */
         Preview: {
@@ -3525,6 +4083,313 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_analytics_runs: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsRuns"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsWindows"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_iterations: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsWindows"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_iteration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the window, from 1 */
+                iteration: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsIteration"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsSummary"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_audit: {
         parameters: {
             query?: {
@@ -3665,6 +4530,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -4433,6 +5341,70 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_links: {
+        parameters: {
+            query?: {
+                /** @description A run. */
+                run_id?: string;
+                /** @description A request, by its `X-Request-Id`. */
+                request_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Links"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -6820,6 +7792,71 @@ export interface operations {
             };
         };
     };
+    show_insights: {
+        parameters: {
+            query?: {
+                /** @description Whether `text` is for people who do not know the words of the trade. */
+                plain?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Insights"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_log: {
         parameters: {
             query?: {
@@ -7164,6 +8201,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_report: {
+        parameters: {
+            query?: {
+                /** @description `json`, `text` or `html`. */
+                format?: "json" | "text" | "html";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/plain": string;
+                    "text/html": string;
                 };
             };
             400: {
@@ -8644,6 +9748,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    expose_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
         };
     };
