@@ -6,6 +6,7 @@
 
 mod evaluations;
 mod experiments;
+mod models;
 mod readiness;
 mod steering;
 mod views;

@@ -12,6 +12,7 @@ pub mod health;
 pub mod human;
 pub mod lab;
 pub mod login;
+pub mod models;
 pub mod play;
 pub mod runs;
 pub mod schemas;

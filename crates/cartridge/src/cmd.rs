@@ -20,6 +20,7 @@ pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod match_players;
 pub(crate) mod metrics;
+pub(crate) mod models;
 pub(crate) mod onnx;
 pub(crate) mod par;
 pub(crate) mod play;
