@@ -7,6 +7,7 @@
 mod analysis;
 mod evaluations;
 mod experiments;
+mod models;
 mod readiness;
 mod steering;
 mod views;
