@@ -108,6 +108,8 @@ pub enum Deed {
     /// A control line was refused, by the supervisor or the trainer: what was asked, as far as it
     /// is known, is in `old`, and why not in `new`.
     Refuse,
+    /// An alias of a model was moved to the version in `new`.
+    Alias,
     /// A token was made; what it opens is in `new`.
     Grant,
     /// A token was taken back; what it opened is in `old`.
@@ -144,6 +146,7 @@ impl Deed {
             Self::Pin => "pin",
             Self::Unpin => "unpin",
             Self::Refuse => "refuse",
+            Self::Alias => "alias",
             Self::Grant => "grant",
             Self::Revoke => "revoke",
             Self::Login => "login",
@@ -559,6 +562,7 @@ impl Marks {
             | Deed::Checkpoint
             | Deed::Tune
             | Deed::Refuse
+            | Deed::Alias
             | Deed::Grant
             | Deed::Revoke
             | Deed::Login

@@ -17,9 +17,10 @@ use cartridge_store::beneath::{Beneath, EntryKind, LEFT_OVER};
 use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::episodes::Damage;
 use cartridge_store::jsonl::{Appender, MAX_LINE_BYTES};
+use cartridge_store::models;
 use cartridge_store::{
     ArtifactKind, ArtifactList, ControlLine, DataDir, EpisodeReader, EpisodeWriter, Index,
-    Manifest, RunDir, RunId, StoreError,
+    Manifest, ModelList, RunDir, RunId, StoreError,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +31,7 @@ use crate::checkpoint::{self, Alias};
 use crate::discovery::{self, Subject, base_folder};
 use crate::error::Result;
 use crate::lab::lock_data;
+use crate::model;
 use crate::steer::{self, By};
 
 /// Episodes that a finding names.
@@ -63,6 +65,10 @@ pub enum Fault {
     ChangedArtifact,
     /// What became of a file is not in the run's events yet.
     UntoldArtifact,
+    /// `models.json` cannot be read.
+    DamagedModels,
+    /// A file of a model is missing, or not the one that was listed.
+    DamagedModel,
     /// A run has been in the trash for longer than it can be brought back.
     OldTrash,
     /// A file that was written beside its place, or half removed, and then forgotten.
@@ -115,6 +121,7 @@ pub fn check(data: &DataDir, repair: bool, now: f64) -> Result<Report> {
     let mut check = Check { data, repair, now, report: Report::default(), is_index_stale: false };
     check.data_folder()?;
     check.trash()?;
+    check.models();
     let mut ids = data.run_ids()?;
     ids.sort();
     for id in ids {
@@ -168,7 +175,7 @@ impl Check<'_> {
         if !self.repair && lock_data(self.data).is_err() {
             return Ok(());
         }
-        for folder in ["", "runs", "login", "experiments"] {
+        for folder in ["", "runs", "login", "experiments", "models"] {
             let folder = self.data.path().join(folder);
             let Ok(beneath) = Beneath::open(&folder) else { continue };
             for entry in beneath.entries().map_err(StoreError::io(&folder))? {
@@ -196,6 +203,59 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The list of models, and that every file which it names is there and as it was.
+    fn models(&mut self) {
+        let path = models::list_path(self.data);
+        let list = match ModelList::read(self.data) {
+            Ok(list) => list,
+            Err(error) => {
+                let hint = "bring models.json back from a backup; the files below models/ are \
+                            left as they are";
+                let detail = error.to_string();
+                self.find(Fault::DamagedModels, None, &path, detail, hint, |_| Err(error.into()));
+                return;
+            }
+        };
+        for model in &list.models {
+            let own = models::folder(self.data).join(model.name.as_str());
+            for version in &model.versions {
+                for file in &version.files {
+                    self.report.n_artifacts += 1;
+                    let read = model::read_file(self.data, &model.name, version, &file.file);
+                    let Err(error) = read else { continue };
+                    let place = own.join(version.version.to_string()).join(&file.file);
+                    let hint = "bring it back from a backup, or add the checkpoint again as a \
+                                new version; nothing else has a copy";
+                    let detail = error.to_string();
+                    self.find(Fault::DamagedModel, None, &place, detail, hint, |_| Err(error));
+                }
+            }
+            if let Ok(best) = model.version(Some(models::BEST)) {
+                let path = model::best_path(self.data, &model.name);
+                let listed = best.files.iter().find(|file| file.file == model::ONNX);
+                let is_same = fs::read(&path).ok().map(|bytes| models::sha256(&bytes));
+                if listed.is_some_and(|file| is_same.as_ref() != Some(&file.sha256)) {
+                    let detail = "it is not the policy of the best version";
+                    let hint = "`cartridge fsck --repair` writes it again";
+                    self.find(Fault::DamagedModel, None, &path, detail, hint, |check| {
+                        model::write_best(check.data, &model.name, best)
+                    });
+                }
+            }
+            let Ok(beneath) = Beneath::open(&own) else { continue };
+            for entry in beneath.entries().into_iter().flatten() {
+                let number = entry.name.trim_start_matches('.').parse::<u32>();
+                let is_listed = number.as_ref().is_ok_and(|number| {
+                    !entry.name.starts_with('.')
+                        && model.versions.iter().any(|it| it.version == *number)
+                });
+                if is_beside(&entry.name) || (number.is_ok() && !is_listed) {
+                    self.left_over(None, &own, &entry.name);
+                }
+            }
+        }
     }
 
     fn left_over(&mut self, run: Option<&RunId>, folder: &Path, name: &str) {

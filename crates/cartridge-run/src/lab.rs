@@ -8,6 +8,7 @@ mod alerts;
 mod analysis;
 mod evaluations;
 mod experiments;
+mod models;
 mod readiness;
 mod steering;
 mod views;

@@ -21,6 +21,8 @@
 //! * [`evaluation_job`]: evaluations as runs of their own.
 //! * [`film`]: episodes as MP4 files; `camera`: those of a training's evaluations.
 //! * [`policy_file`]: policies that other programs made, as ONNX files.
+//! * [`model`]: named models with versions that outlive their runs.
+//! * [`board_policy`]: policies at a board.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
 //! * [`retention`], [`janitor`]: what is kept, and who sees to it.
@@ -48,6 +50,7 @@ pub mod alert;
 pub mod analytics;
 pub mod archive;
 pub mod audit;
+pub mod board_policy;
 mod camera;
 pub mod carried;
 pub mod checkpoint;
@@ -77,6 +80,7 @@ mod lineage;
 pub mod live;
 pub mod matches;
 pub mod metrics;
+pub mod model;
 pub mod opponent;
 pub mod par;
 pub mod play;

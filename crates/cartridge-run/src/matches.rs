@@ -60,6 +60,8 @@ pub fn play_match(
                 opening: opening.clone(),
                 moves,
                 score: f64::from(score),
+                returns: None,
+                pairing: None,
             })?;
         }
         pairs.push(points / 2.0);

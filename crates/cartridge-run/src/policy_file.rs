@@ -36,8 +36,25 @@ impl PolicyFile {
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         // The name is one without a path: that was seen to.
-        let policy = OnnxPolicy::load(&bytes, &mut |file| read(&folder.join(file)));
-        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self::load(path, &bytes, &mut |file| read(&folder.join(file)))
+    }
+
+    /// Reads a policy that is all in one file: `path` is what it is called, `bytes` what it holds.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        Self::load(path, bytes, &mut |file| {
+            Err(io::Error::other(format!(
+                "its weights lie beside it in `{file}`; save them in the ONNX file itself"
+            )))
+        })
+    }
+
+    fn load(
+        path: &Path,
+        bytes: &[u8],
+        read_beside: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>,
+    ) -> Result<Self> {
+        let policy = OnnxPolicy::load(bytes, read_beside);
+        let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         match policy {
             Ok(policy) => Ok(Self { path: path.to_owned(), sha256, policy }),
             Err(source) => Err(RunError::Onnx { file: path.display().to_string(), source }),
@@ -81,7 +98,7 @@ impl PolicyFile {
 }
 
 /// The bytes of a plain file that is not too large.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a plain file"));

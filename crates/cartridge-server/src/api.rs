@@ -16,6 +16,7 @@ pub mod human;
 pub mod insights;
 pub mod lab;
 pub mod login;
+pub mod models;
 pub mod play;
 pub mod prometheus;
 pub mod report;

@@ -233,6 +233,12 @@ impl ApiError {
                 RunError::Store(StoreError::NoSuchExperiment(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_experiment")
                 }
+                RunError::Store(StoreError::NoSuchModel(_)) => {
+                    (StatusCode::NOT_FOUND, "no_such_model")
+                }
+                RunError::Store(StoreError::NoSuchVersion { .. }) => {
+                    (StatusCode::NOT_FOUND, "no_such_version")
+                }
                 RunError::Store(StoreError::NoSuchGroup(_)) => {
                     (StatusCode::NOT_FOUND, "no_such_group")
                 }

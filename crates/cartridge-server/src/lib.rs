@@ -147,6 +147,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::analytics::router())
         .merge(api::episodes::router())
         .merge(api::evaluations::router())
+        .merge(api::models::router())
         .merge(api::artifacts::router())
         .merge(api::stream::router())
         .merge(api::frames::router())

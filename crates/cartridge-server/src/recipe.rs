@@ -235,6 +235,21 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
         ("POST", "/api/experiments/{id}/archive" | "/api/experiments/{id}/unarchive") => {
             words(&["experiments", &asked.part(3), &asked.part(2)], Vec::new())
         }
+        ("POST", "/api/models") => {
+            let mut more = asked.flags(&[("notes", "--notes"), ("artifact_id", "--artifact")]);
+            for which in [&body["checkpoint"], &body["step"]].into_iter().filter(|it| !it.is_null())
+            {
+                more.extend(["--checkpoint".to_owned(), plain(which)]);
+            }
+            words(&["models", "add", body["name"].as_str()?, &plain(&body["run_id"])], more)
+        }
+        ("POST", "/api/models/{name}/aliases") => {
+            let (alias, version) = (plain(&body["alias"]), plain(&body["version"]));
+            words(&["models", "alias", &asked.part(2), &alias, &version], Vec::new())
+        }
+        ("DELETE", "/api/models/{name}") => {
+            words(&["models", "remove", &asked.part(2)], Vec::new())
+        }
         ("DELETE", "/api/runs/{id}") => words(&["delete", &asked.part(2)], Vec::new()),
         ("POST", "/api/runs/{id}/tune") => {
             let setting = format!("{}={}", plain(&body["path"]), plain(&body["value"]));

@@ -104,6 +104,8 @@ fn route_table() -> Vec<(String, String)> {
                 path.replace("{id}", "r-000000")
                     .replace("{episode}", "1")
                     .replace("{iteration}", "1")
+                    .replace("{name}", "a-model")
+                    .replace("{version}", "1")
                     .replace("{artifact_id}", "a-00000000"),
             ));
         }
@@ -582,6 +584,7 @@ mod insight;
 mod live_frames;
 mod live_play;
 mod locks;
+mod models;
 
 #[tokio::test]
 async fn metrics_are_charts_stretches_and_tails() {

@@ -82,6 +82,17 @@ pub enum StoreError {
     /// No such artifact.
     #[error("there is no artifact `{0}` in this run; it may have been pruned")]
     NoSuchArtifact(String),
+    /// No such model.
+    #[error("there is no model `{0}`; `cartridge models list` shows those that there are")]
+    NoSuchModel(String),
+    /// The model has no such version.
+    #[error("model `{model}` has no version or alias `{which}`")]
+    NoSuchVersion {
+        /// The model.
+        model: String,
+        /// What was asked for.
+        which: String,
+    },
     /// The index could not be used.
     #[error("the index: {0}")]
     Index(#[from] rusqlite::Error),

@@ -12,6 +12,8 @@
 //! * [`answers`]: what requests were answered, so that asking again changes nothing.
 //! * [`artifacts`]: what a run has made, listed by id in `artifacts.json`.
 //! * [`beneath`]: files below a folder, and never outside it.
+//! * [`match_log`]: every match that was played.
+//! * [`models`]: named models and their files.
 //! * [`episodes`]: every episode of a run, in compressed segments.
 //! * [`index`]: the SQLite index and the feed; the only place with SQL.
 //!
@@ -29,7 +31,9 @@ pub mod experiments;
 pub mod follow;
 pub mod index;
 pub mod jsonl;
+pub mod match_log;
 mod migrate;
+pub mod models;
 pub mod records;
 pub mod run_dir;
 pub mod status;
@@ -42,6 +46,8 @@ pub use crate::error::{DiskTrouble, Result, StoreError};
 pub use crate::experiments::{Experiment, ExperimentId, GroupId};
 pub use crate::follow::{Follower, News};
 pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
+pub use crate::match_log::{MatchLine, MatchLog, MatchPlayer};
+pub use crate::models::{Model, ModelFile, ModelList, ModelName, ModelVersion};
 pub use crate::records::{
     ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
     GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent,

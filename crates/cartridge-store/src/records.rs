@@ -303,6 +303,27 @@ pub enum Event {
     GamePlayed(GameRecord),
     /// Two players were compared.
     MatchComplete(MatchResult),
+    /// Two players of a tournament were compared.
+    PairingComplete {
+        /// Number of the pairing, from 1.
+        pairing: u32,
+        /// The name of player A.
+        a: String,
+        /// The name of player B.
+        b: String,
+        /// How it went for A.
+        #[serde(flatten)]
+        result: MatchResult,
+    },
+    /// All players of a tournament were compared.
+    TournamentComplete {
+        /// How many players there were.
+        players: u32,
+        /// How many games they played.
+        games: u32,
+        /// The name of who took the greatest share of the points.
+        leader: String,
+    },
     /// An action in a game that a person plays.
     Move {
         /// Number of the action in the game, from 0.
@@ -519,6 +540,9 @@ impl Event {
             }
             Self::Warning { message } | Self::Error { message } => message.clone(),
             Self::MatchStarted { games } => format!("Match started: {games} games"),
+            Self::GamePlayed(GameRecord { game, returns: Some([a, b]), .. }) => {
+                format!("Episode {game}: A {a:.1}, B {b:.1}")
+            }
             Self::GamePlayed(GameRecord { game, seat, score, .. }) => {
                 let result = match score.total_cmp(&0.0) {
                     std::cmp::Ordering::Greater => "won",
@@ -531,6 +555,14 @@ impl Event {
             Self::MatchComplete(MatchResult { wins, draws, losses, score, .. }) => format!(
                 "Match complete: {wins} wins, {draws} draws, {losses} losses, score {:.1}%",
                 100.0 * score
+            ),
+            Self::PairingComplete { pairing, a, b, result } => {
+                let score = 100.0 * result.score;
+                format!("Pairing {pairing}: {a} took {score:.1}% from {b}")
+            }
+            Self::TournamentComplete { players, games, leader } => format!(
+                "Tournament complete: {players} players, {} games, {leader} leads",
+                grouped(u64::from(*games))
             ),
             Self::Done { reason: DoneReason::Completed, weights_sha256, .. }
                 if weights_sha256.is_empty() =>
@@ -622,8 +654,15 @@ pub struct GameRecord {
     pub opening: Vec<u32>,
     /// What the players played after that.
     pub moves: Vec<u32>,
-    /// The score of player A at the end.
+    /// The score of player A at the end; at an environment 1, 0 or -1 for the greater, an equal or
+    /// the lesser return.
     pub score: f64,
+    /// At an environment, the returns of A and B in the same episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<[f64; 2]>,
+    /// In a tournament, the number of the pairing, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairing: Option<u32>,
 }
 
 /// How a match went, from the view of player A.

@@ -309,6 +309,8 @@ impl RunStatus {
             Event::TrainingStarted { .. }
             | Event::EvaluationStarted { .. }
             | Event::MatchStarted { .. }
+            | Event::PairingComplete { .. }
+            | Event::TournamentComplete { .. }
             | Event::EnvironmentInitialized { .. }
             | Event::ArtifactsNamed { .. }
             | Event::ControlAck { .. }

@@ -24,6 +24,7 @@ pub(crate) mod insights;
 pub(crate) mod keep;
 pub(crate) mod match_players;
 pub(crate) mod metrics;
+pub(crate) mod models;
 pub(crate) mod onnx;
 pub(crate) mod par;
 pub(crate) mod play;

@@ -62,6 +62,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
                 StoreError::NoSuchRun(_)
                 | StoreError::NoSuchExperiment(_)
                 | StoreError::NoSuchGroup(_)
+                | StoreError::NoSuchModel(_)
+                | StoreError::NoSuchVersion { .. }
                 | StoreError::NoSuchArtifact(_)
                 | StoreError::NoData(_),
             )

@@ -426,6 +426,25 @@ pub(crate) fn serve_artifact(
             serve_file(file, size_bytes, tag.as_deref(), headers)
         }
     };
+    present(&mut response, &name, content_type);
+    response
+}
+
+/// A file that is known by name and hash as an answer, with ranges.
+pub(crate) fn serve_named(
+    name: &str,
+    file: std::fs::File,
+    size_bytes: u64,
+    sha256: &str,
+    headers: &HeaderMap,
+) -> Response {
+    let mut response = serve_file(file, size_bytes, Some(&format!("\"{sha256}\"")), headers);
+    present(&mut response, name, "application/octet-stream");
+    response
+}
+
+/// Says what an answer is, and that a browser is to make nothing of it.
+fn present(response: &mut Response, name: &str, content_type: &'static str) {
     let answer = response.headers_mut();
     answer.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     // Films play in place; everything else is to be saved.
@@ -447,7 +466,6 @@ pub(crate) fn serve_artifact(
         HeaderName::from_static("cache-control"),
         HeaderValue::from_static("private, no-cache"),
     );
-    response
 }
 
 /// The name that a browser saves it under, and its type: one of a short list, whatever is in it.

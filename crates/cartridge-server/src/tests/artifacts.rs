@@ -12,7 +12,7 @@ use cartridge_run::store::{
 use super::*;
 
 /// A run that has ended and left files.
-fn ended_run(lab: &TestLab, files: &[(&str, &[u8])]) -> (RunId, PathBuf) {
+pub(super) fn ended_run(lab: &TestLab, files: &[(&str, &[u8])]) -> (RunId, PathBuf) {
     let (dir, manifest) = RunDir::create(lab.state.lab.data(), |id| {
         serde_json::from_value(json!({
             "format": 1, "id": id, "kind": "train", "name": "a run", "env_id": "CartPole-v1",
@@ -44,7 +44,7 @@ fn ended_run(lab: &TestLab, files: &[(&str, &[u8])]) -> (RunId, PathBuf) {
     (manifest.id, dir.path().to_owned())
 }
 
-async fn fetch(lab: &TestLab, path: &str, header: Option<(&str, &str)>) -> Response {
+pub(super) async fn fetch(lab: &TestLab, path: &str, header: Option<(&str, &str)>) -> Response {
     let mut request = bare("GET", path).header("authorization", format!("Bearer {TOKEN}"));
     if let Some((name, value)) = header {
         request = request.header(name, value);
@@ -52,7 +52,7 @@ async fn fetch(lab: &TestLab, path: &str, header: Option<(&str, &str)>) -> Respo
     lab.send(request.body(Body::empty()).unwrap()).await
 }
 
-async fn bytes(response: Response) -> Vec<u8> {
+pub(super) async fn bytes(response: Response) -> Vec<u8> {
     response.into_body().collect().await.unwrap().to_bytes().to_vec()
 }
 

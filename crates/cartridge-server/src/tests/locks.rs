@@ -202,6 +202,8 @@ async fn security_class_j_every_role_does_what_it_may_and_no_more() {
         let path = path
             .replace("{id}", "r-000000")
             .replace("{episode}", "1")
+            .replace("{name}", "a-model")
+            .replace("{version}", "1")
             .replace("{artifact_id}", "a-00000000");
         for (role, token) in &tokens {
             let key = new_key();

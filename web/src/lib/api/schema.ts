@@ -433,6 +433,99 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List named models, by name. */
+        get: operations["list_models"];
+        put?: never;
+        /**
+         * Keep a checkpoint of a run, or an ONNX file that it has made, as the next version of a model.
+         *     It is copied, so neither retention nor deleting the run takes it away.
+         */
+        post: operations["create_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a model with its versions. */
+        get: operations["show_model"];
+        put?: never;
+        post?: never;
+        /**
+         * Put a model away: it is listed only when asked for. Its versions stay, because matches name
+         *     them, and a new version brings it back.
+         */
+        delete: operations["remove_model"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Move an alias of a model to a version. `best` is the one that is meant where nobody says which. */
+        post: operations["alias_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}/{version}/policy.onnx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a version as an ONNX file for other programs, with ranges. */
+        get: operations["get_model_policy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}/{version}/weights.safetensors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the weights of a version, with ranges; there are none where it came as an ONNX file. */
+        get: operations["get_model_weights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/play": {
         parameters: {
             query?: never;
@@ -3092,6 +3185,112 @@ export interface components {
             /** @description One series per metric. */
             series: components["schemas"]["Series"][];
         };
+        /** @description A named model. */
+        Model: {
+            /** @description Versions by their other names: `latest` is always the newest. */
+            aliases: {
+                [key: string]: number;
+            };
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /** @description When its first version was made (RFC 3339). */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: string;
+            /** @description Id of the environment or game that it acts in. */
+            env_id: string;
+            /** @description How many versions it has. */
+            n_versions: number;
+            /** @description Its name. */
+            name: string;
+            /** @description The version that is meant where nobody says which: the best, or else the newest. */
+            usual: components["schemas"]["ModelVersion"];
+        };
+        /** @description A model with all its versions. */
+        ModelDetail: components["schemas"]["Model"] & {
+            /** @description Its versions, newest first. */
+            versions: components["schemas"]["ModelVersion"][];
+        };
+        /** @description A file of a version. */
+        ModelFile: {
+            /**
+             * @description Where it is downloaded.
+             * @example /api/models/lander/3/policy.onnx
+             */
+            href: string;
+            /** @description `policy.onnx` or `weights.safetensors`. */
+            name: string;
+            /** @description Its SHA-256, which is its `ETag` too. */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description Its size.
+             */
+            size_bytes: number;
+        };
+        /** @description A page of models. */
+        ModelPage: {
+            /** @description The models, by name. */
+            models: components["schemas"]["Model"][];
+            /** @description Ask with this as `after` for the next page; none after the last. */
+            next: string | null;
+        };
+        /** @description A checkpoint that a run was forked from. */
+        ModelParent: {
+            /** @description Folder of the checkpoint. */
+            checkpoint: string;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Its environment steps.
+             */
+            step: number;
+        };
+        /** @description One version of a model, which never changes. */
+        ModelVersion: {
+            /** @description The algorithm that it was learnt by; empty where nobody knows. */
+            algorithm: string;
+            /** @description Its other names. */
+            aliases: string[];
+            /** @description Folder of the checkpoint, or the artifact of the run, that it is a copy of. */
+            checkpoint: string | null;
+            /** @description SHA-256 of the configuration of its run. */
+            config_sha256: string | null;
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: string;
+            /** @description Options of its environment. */
+            env: Record<string, never>;
+            /** @description The experiment that its run is of. */
+            experiment_id: string | null;
+            /** @description Its files. */
+            files: components["schemas"]["ModelFile"][];
+            /** @description What there is to say of it. */
+            notes: string;
+            /** @description The checkpoints that its run was forked from, the nearest first. */
+            parents: components["schemas"]["ModelParent"][];
+            /**
+             * @description Who it is as a player, for matches and evaluations.
+             * @example model:lander@3
+             */
+            player: string;
+            /** @description The run that it was learnt in; none where it came as a file. The run may be gone. */
+            run_id: string | null;
+            /** @description SHA-256 of its weights, or of its file where the weights are not ours. */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description Its environment steps; 0 where nobody knows.
+             */
+            step: number;
+            /**
+             * Format: int32
+             * @description Its number, from 1.
+             */
+            version: number;
+        };
         /** @description A move that was made. */
         Move: {
             /** @description What was played. */
@@ -3102,6 +3301,16 @@ export interface components {
             ply: number;
             /** @description Who made it. */
             seat: number;
+        };
+        /** @description Where an alias is to point. */
+        NewAlias: {
+            /** @description `best`, or a word of your own; `latest` moves by itself. */
+            alias: string;
+            /**
+             * Format: int32
+             * @description The version.
+             */
+            version: number;
         };
         /** @description How a policy is to be measured. */
         NewEvaluation: {
@@ -3149,6 +3358,30 @@ export interface components {
              * @description The number given to the first `reset`; any when left out.
              */
             seed?: number | null;
+        };
+        /** @description A version to be made. */
+        NewModel: {
+            /** @description An ONNX file that the run has made, instead of a checkpoint. */
+            artifact_id?: string | null;
+            /**
+             * @description Which checkpoint: `best`, `latest`, a folder such as `step_000200000`, or a number of steps;
+             *     without it the best, or else the newest.
+             */
+            checkpoint?: string | null;
+            /** @description Name of the model, which is made with its first version: small letters, digits, `-`, `_`. */
+            name: string;
+            /** @description What there is to say of it. */
+            notes?: string;
+            /**
+             * @description The run whose policy is kept.
+             * @example r-7f3k2m
+             */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description The steps of the checkpoint, instead of `checkpoint`.
+             */
+            step?: number | null;
         };
         /** @description A move to be made. */
         NewMove: {
@@ -5807,6 +6040,552 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_models: {
+        parameters: {
+            query?: {
+                /** @description Only those of this environment or game. */
+                env?: string;
+                /** @description Whether those that were put away are wanted, and not the others. */
+                archived?: boolean;
+                /** @description How many, at most 500. */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_model: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewModel"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelDetail"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the model */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelDetail"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_model: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the model */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelDetail"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alias_model: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the model */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAlias"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelDetail"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_model_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the model */
+                name: string;
+                /** @description Number of the version, or an alias */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description A part of it */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description It is as the client knows it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no such range */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_model_weights: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the model */
+                name: string;
+                /** @description Number of the version, or an alias */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description A part of it */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description It is as the client knows it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no such range */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             429: {
                 headers: {
