@@ -32,6 +32,8 @@ mod priorities;
 mod replay;
 mod state;
 
+use std::ops::Range;
+
 use cartridge_games::batch::Buffers;
 use cartridge_games::{
     Action, ActionSpace, Actions, Env, EnvActions, EnvBatch, EpisodeSeeds, Stream,
@@ -249,7 +251,7 @@ impl Stepped {
 #[derive(Debug, Default)]
 struct Learner {
     acting: Workspace,
-    /// The transitions of a minibatch, and how much each weighs.
+    /// The transitions of the minibatches to come, and how much each weighs.
     drawn: Vec<u64>,
     drawn_priorities: Vec<f32>,
     weights: Vec<f32>,
@@ -260,19 +262,29 @@ struct Learner {
 /// Samples that one thread learns from at once.
 const SHARD: usize = 32;
 
-/// A part of a minibatch: its buffers, and what it was found to be.
+/// Minibatches that are judged together where nothing that is learnt in between changes what they
+/// are worth. The target network stays in the cache meanwhile, and then the network does.
+const N_AHEAD: usize = 4;
+
+/// A part of each minibatch: its buffers, and what the last was found to be.
 #[derive(Debug, Default)]
 struct Shard {
-    samples: Samples,
+    judged: [Judged; N_AHEAD],
     work: Workspace,
     next_work: Workspace,
     choosing: Workspace,
-    targets: Vec<f32>,
     output_gradient: Vec<f32>,
     /// Of each sample, how much more the network expects than the target.
     errors: Vec<f32>,
     loss: f64,
     values: f64,
+}
+
+/// Samples, and what each should have been expected to bring.
+#[derive(Debug, Default)]
+struct Judged {
+    samples: Samples,
+    targets: Vec<f32>,
 }
 
 /// What is needed to learn from a shard, the same for all of them.
@@ -284,6 +296,14 @@ struct Lesson<'a> {
     target: &'a Mlp,
     /// Samples in the whole minibatch.
     n_samples: usize,
+}
+
+impl Lesson<'_> {
+    /// The samples of a minibatch that belong to a shard, among those of all minibatches.
+    fn part(&self, minibatch: usize, shard: usize) -> Range<usize> {
+        let first = minibatch * self.n_samples;
+        first + shard * SHARD..first + ((shard + 1) * SHARD).min(self.n_samples)
+    }
 }
 
 /// Sums over gradient steps.
@@ -412,11 +432,11 @@ impl Dqn {
 
             begin(Phase::Learn);
             if self.step > self.config.learning_starts {
-                for _ in 0..self.config.n_gradient_steps() {
-                    self.learn(&mut tally);
-                    if self.fault.is_some() {
-                        break;
-                    }
+                let mut n_left = self.config.n_gradient_steps();
+                while n_left > 0 && self.fault.is_none() {
+                    let n = n_left.min(self.n_ahead());
+                    self.learn(n, &mut tally);
+                    n_left -= n;
                 }
             }
             if self.is_done() || self.fault.is_some() {
@@ -526,29 +546,61 @@ impl Dqn {
         }
     }
 
-    /// One gradient step on a random minibatch, if all its numbers are finite.
-    fn learn(&mut self, tally: &mut Tally) {
-        self.draw();
+    /// How many minibatches can be judged before the first is learnt from.
+    fn n_ahead(&self) -> usize {
+        let depends = self.config.double_q || self.priorities.is_some();
+        if depends { 1 } else { N_AHEAD }
+    }
+
+    /// A gradient step on each of `n` random minibatches, until a number is not finite.
+    fn learn(&mut self, n: usize, tally: &mut Tally) {
+        self.learner.drawn.clear();
+        self.learner.weights.clear();
+        (0..n).for_each(|_| self.draw());
+        if n > 1 {
+            let Self { config, network, target, replay, learner, team, .. } = self;
+            let lesson = Lesson { config, replay, network, target, n_samples: config.batch_size };
+            let Learner { shards, drawn, .. } = learner;
+            team.each(shards, |index, shard| {
+                for minibatch in 0..n {
+                    shard.judge(&lesson, minibatch, &drawn[lesson.part(minibatch, index)]);
+                }
+            });
+        }
+        for minibatch in 0..n {
+            self.step_on(minibatch, n > 1, tally);
+            if self.fault.is_some() {
+                return;
+            }
+        }
+        self.reprioritize();
+    }
+
+    /// One gradient step on a minibatch that was drawn, and perhaps judged, if all its numbers are
+    /// finite.
+    fn step_on(&mut self, minibatch: usize, is_judged: bool, tally: &mut Tally) {
         let learning_rate = self.learning_rate();
         let Self { config, network, target, optimizer, replay, learner, team, .. } = self;
         let Learner { drawn, weights, shards, gradient, .. } = learner;
 
         // What each shard finds, on any thread.
-        let lesson = Lesson { config, replay, network, target, n_samples: drawn.len() };
+        let lesson = Lesson { config, replay, network, target, n_samples: config.batch_size };
         team.each(shards, |index, shard| {
-            let part = index * SHARD..((index + 1) * SHARD).min(drawn.len());
-            shard.learn(&lesson, &drawn[part.clone()], &weights[part]);
+            let part = lesson.part(minibatch, index);
+            if !is_judged {
+                shard.judge(&lesson, minibatch, &drawn[part.clone()]);
+            }
+            shard.learn(&lesson, minibatch, &weights[part]);
         });
 
         // The gradient of them all.
         let (mut loss, mut values) = (0.0, 0.0);
-        for shard in &*shards {
-            loss += shard.loss / lesson.n_samples as f64;
-            values += shard.values / lesson.n_samples as f64;
-        }
         let mut parts = Vec::with_capacity(shards.len());
         for shard in shards {
-            parts.push((&shard.samples.observations[..], &mut shard.work));
+            loss += shard.loss / lesson.n_samples as f64;
+            values += shard.values / lesson.n_samples as f64;
+            let observations = &shard.judged[minibatch].samples.observations[..];
+            parts.push((observations, &mut shard.work));
         }
         let norm = network.gradient_together(team, &mut parts, gradient);
         tally.n += 1;
@@ -557,18 +609,17 @@ impl Dqn {
         tally.gradient_norm += f64::from(norm);
         // The loss too, because an infinite error has a slope of 1.
         if !norm.is_finite() || !loss.is_finite() {
-            self.fault = Some(self.fault_on_last());
+            self.fault = Some(self.fault_on(minibatch));
             return;
         }
 
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
         optimizer.update_together(team, network, gradient, scale, learning_rate);
         self.n_gradient_steps += 1;
-        self.reprioritize();
     }
 
-    /// The fault of a gradient step on the last minibatch.
-    fn fault_on_last(&mut self) -> Fault {
+    /// The fault of a gradient step on a minibatch.
+    fn fault_on(&mut self, minibatch: usize) -> Fault {
         let (policy, learner) = (self.policy(), &mut self.learner);
         let mut columns = [
             "observations",
@@ -581,7 +632,7 @@ impl Dqn {
         ]
         .map(|name| (name, Vec::new()));
         for shard in &mut learner.shards {
-            let Shard { samples, targets, .. } = shard;
+            let Judged { samples, targets } = &mut shard.judged[minibatch];
             let actions = samples.actions.iter().map(|&x| x as f32).collect();
             let masks = samples.next_masks.iter().map(|&x| f32::from(u8::from(x))).collect();
             let parts = [
@@ -597,19 +648,20 @@ impl Dqn {
                 column.extend_from_slice(part);
             }
         }
-        let samples = columns.into_iter().chain([("weights", learner.weights.clone())]);
-        Fault::new(self.step, &self.config, &policy, samples, learner.drawn.len())
+        let n_samples = self.config.batch_size;
+        let weights = learner.weights[minibatch * n_samples..][..n_samples].to_vec();
+        let samples = columns.into_iter().chain([("weights", weights)]);
+        Fault::new(self.step, &self.config, &policy, samples, n_samples)
     }
 
-    /// Draws the transitions of a minibatch, with replacement.
+    /// Draws the transitions of another minibatch, with replacement.
     fn draw(&mut self) {
         let Self { config, rng, replay, priorities, learner, .. } = self;
         let Learner { drawn, drawn_priorities, weights, .. } = learner;
         let all = replay.transitions();
-        drawn.clear();
         let Some(priorities) = priorities else {
             drawn.extend((0..config.batch_size).map(|_| rng.u64(all.clone())));
-            weights.resize(config.batch_size, 1.0);
+            weights.resize(drawn.len(), 1.0);
             return;
         };
         // One out of each of as many equal parts of the sum, as the paper does.
@@ -641,20 +693,17 @@ impl Dqn {
 }
 
 impl Shard {
-    /// Finds loss and gradient of some samples, as parts of a minibatch.
-    fn learn(&mut self, lesson: &Lesson<'_>, transitions: &[u64], weights: &[f32]) {
-        let Lesson { config, replay, network, target, n_samples } = *lesson;
+    /// Gathers its samples of a minibatch and judges what each should have been expected to bring.
+    fn judge(&mut self, lesson: &Lesson<'_>, minibatch: usize, transitions: &[u64]) {
+        let Lesson { config, replay, network, target, .. } = *lesson;
         let n_actions = replay.shape().n_actions;
-        let Self { samples, work, next_work, choosing, targets, output_gradient, .. } = self;
-
-        // Gather.
+        let Self { judged, next_work, choosing, .. } = self;
+        let Judged { samples, targets } = &mut judged[minibatch];
         samples.clear();
         for &transition in transitions {
             replay.gather(transition, config.n_steps, config.gamma as f32, samples);
         }
         let n = samples.len();
-
-        // Judge what was seen next.
         let next = target.forward(&samples.next_observations, n, next_work);
         let chosen = match config.double_q {
             true => network.forward(&samples.next_observations, n, choosing),
@@ -667,8 +716,16 @@ impl Shard {
             let next_value = values[best_action(choosing, mask)];
             targets.push(samples.returns[index] + samples.discounts[index] * next_value);
         }
+    }
 
-        // Compare with what was expected.
+    /// Finds loss and gradient of samples that were judged.
+    fn learn(&mut self, lesson: &Lesson<'_>, minibatch: usize, weights: &[f32]) {
+        let Lesson { replay, network, n_samples, .. } = *lesson;
+        let n_actions = replay.shape().n_actions;
+        let Self { judged, work, output_gradient, .. } = self;
+        let Judged { samples, targets } = &judged[minibatch];
+        let n = samples.len();
+
         let values = network.forward(&samples.observations, n, work);
         output_gradient.clear();
         output_gradient.resize(n * n_actions, 0.0);

@@ -77,7 +77,7 @@ fn lines(slopes: [f32; 2], biases: [f32; 2]) -> Mlp {
 /// The gradient of what a shard has learnt.
 fn gradient(network: &Mlp, shard: &mut Shard) -> Vec<f32> {
     let mut gradient = vec![f32::NAN; network.parameters().len()];
-    let mut parts = [(&shard.samples.observations[..], &mut shard.work)];
+    let mut parts = [(&shard.judged[0].samples.observations[..], &mut shard.work)];
     network.gradient_together(&mut Team::new(1), &mut parts, &mut gradient);
     gradient
 }
@@ -101,7 +101,8 @@ fn check_lesson(config: &Config, is_masked: bool, end: End, expected_target: f32
     let lesson =
         Lesson { config, replay: &replay, network: &network, target: &target, n_samples: 2 };
     let mut shard = Shard::default();
-    shard.learn(&lesson, &[0], &[0.5]);
+    shard.judge(&lesson, 0, &[0]);
+    shard.learn(&lesson, 0, &[0.5]);
     // Action 1 was expected to be worth 4.
     let error = 4.0 - expected_target;
     assert_eq!(shard.errors, [error]);
@@ -145,7 +146,8 @@ fn the_gradient_equals_finite_differences() {
             let Dqn { config, replay, target, .. } = &dqn;
             let lesson = Lesson { config, replay, network, target, n_samples: 20 };
             let mut shard = Shard::default();
-            shard.learn(&lesson, &transitions, &weights);
+            shard.judge(&lesson, 0, &transitions);
+            shard.learn(&lesson, 0, &weights);
             shard
         };
         let gradient = gradient(&dqn.network, &mut learn(&dqn.network));
@@ -176,11 +178,12 @@ fn shards_make_up_the_minibatch() {
     }
     let before = dqn.network.clone();
     let mut tally = Tally::default();
-    dqn.learn(&mut tally);
+    dqn.learn(1, &mut tally);
     let Dqn { config, replay, target, learner, priorities, .. } = &dqn;
     let lesson = Lesson { config, replay, network: &before, target, n_samples: 100 };
     let mut whole = Shard::default();
-    whole.learn(&lesson, &learner.drawn, &learner.weights);
+    whole.judge(&lesson, 0, &learner.drawn);
+    whole.learn(&lesson, 0, &learner.weights);
     assert_eq!(learner.gradient, gradient(&before, &mut whole), "the same bits, however it is cut");
     assert!((tally.loss - whole.loss / 100.0).abs() < 1e-9);
     assert!((tally.values - whole.values / 100.0).abs() < 1e-9);
@@ -365,7 +368,7 @@ fn the_target_follows_in_its_time() {
         if round == 255 {
             almost = Some(dqn.network.parameters().to_vec());
         }
-        dqn.learn(&mut Tally::default());
+        dqn.learn(1, &mut Tally::default());
     }
     assert_eq!(Some(dqn.target.parameters()), almost.as_deref());
     assert_ne!(dqn.target.parameters(), dqn.network.parameters());
