@@ -165,6 +165,19 @@ fn the_gradient_equals_finite_differences() {
 }
 
 #[test]
+fn minibatches_judged_together_are_learnt_from_one_by_one() {
+    let config = Config { batch_size: 40, learning_starts: 1_000_000, ..small() };
+    let [together, apart] = [&[3, 1, N_AHEAD][..], &[1; 4 + N_AHEAD]].map(|rounds| {
+        let mut dqn = Dqn::new(make("CartPole-v1", 1), &config, 3, Team::new(2));
+        dqn.update();
+        let mut tally = Tally::default();
+        rounds.iter().for_each(|&n| dqn.learn(n, &mut tally));
+        (dqn.network.parameters().to_vec(), tally.n, tally.loss, dqn.n_gradient_steps)
+    });
+    assert_eq!(together, apart);
+}
+
+#[test]
 fn shards_make_up_the_minibatch() {
     // Three whole ones and a part of one; weights differ, and errors are noted.
     let config =
