@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod contests;
 mod evaluations;
 mod experiments;
 mod models;
@@ -11,7 +12,8 @@ mod readiness;
 mod steering;
 mod views;
 
-pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
+pub use self::contests::{ContestView, NewMatch, NewTournament};
+pub use self::evaluations::{Evaluated, EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
 pub use self::views::DiskProblem;
 
@@ -26,8 +28,8 @@ use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::metrics_in;
 use cartridge_store::index::{Checkpoint, FeedRow, IndexedRun};
 use cartridge_store::{
-    DataDir, EventLine, FeedItem, Index, Manifest, MetricLine, RunFilter, RunId, RunKind, RunState,
-    StoreError,
+    DataDir, EventLine, FeedItem, Index, Manifest, MatchLog, MetricLine, RunFilter, RunId, RunKind,
+    RunState, StoreError,
 };
 
 use crate::audit::{Deed, Marks};
@@ -104,6 +106,8 @@ pub struct Lab {
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
     pub(crate) archives: Archives,
+    /// The log of matches, as far as it was read.
+    matches: Mutex<MatchLog>,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -280,6 +284,7 @@ impl Lab {
             starts: Mutex::default(),
             marks: Mutex::default(),
             archives: Archives::default(),
+            matches: Mutex::default(),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;

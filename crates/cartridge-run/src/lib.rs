@@ -29,7 +29,10 @@
 //! * [`fsck`]: proof that lists and disk agree, and repairs.
 //! * [`metrics`]: what was measured, by whatever name it is asked for.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
-//! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
+//! * [`opponent`], [`hint`]: players that need no training, and asked; [`player`]: all who can be
+//!   compared.
+//! * [`matches`], [`tournament`]: players compared; [`contest_job`]: as runs of their own.
+//! * [`ratings`], [`leaderboard`]: how strong players are, and what trainings have reached.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`episode`]: any episode of any run, to be seen again.
 //! * [`play`]: games of people against named opponents.
@@ -50,6 +53,7 @@ pub mod carried;
 pub mod checkpoint;
 pub mod clock;
 pub mod config;
+pub mod contest_job;
 pub mod control;
 mod descendants;
 pub mod discovery;
@@ -67,6 +71,7 @@ pub mod human;
 pub mod janitor;
 pub mod lab;
 pub mod launch;
+pub mod leaderboard;
 pub mod leftover;
 mod lineage;
 pub mod live;
@@ -76,10 +81,12 @@ pub mod model;
 pub mod opponent;
 pub mod par;
 pub mod play;
+pub mod player;
 pub mod policy_file;
 pub mod preview;
 pub mod protocol;
 pub mod queue;
+pub mod ratings;
 pub mod reproduce;
 mod reserve;
 pub mod retention;
@@ -90,6 +97,7 @@ pub mod steer;
 pub mod supervisor;
 pub mod throughput;
 pub mod token;
+pub mod tournament;
 pub mod trace;
 pub mod tunable;
 pub mod worker;

@@ -2,6 +2,7 @@
 
 pub mod artifacts;
 pub mod audit;
+pub mod contests;
 pub mod control;
 pub mod environments;
 pub mod episodes;
@@ -14,6 +15,7 @@ pub mod lab;
 pub mod login;
 pub mod models;
 pub mod play;
+pub mod ratings;
 pub mod runs;
 pub mod schemas;
 pub mod stream;

@@ -564,6 +564,7 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 }
 
 mod artifacts;
+mod contests;
 mod experiments;
 mod feed;
 mod live_frames;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod api_docs;
+mod arena;
 mod artifacts;
 mod cli;
 mod engine;
