@@ -48,13 +48,17 @@ browser-test:
 	cd web && npm run e2e
 
 ## py-test: our environments and policies beside real Gymnasium and onnxruntime, and the API under schemathesis, against the binary that is there; the protocol and the schemas
-py-test: .venv/.installed
+py-test: .venv/.installed .venv/bin/promtool
 	.venv/bin/pytest -q -p no:cacheprovider tests/api tests/gymnasium tests/onnx tests/protocol tests/schema
 
 .venv/.installed: tests/api/requirements.txt tests/gymnasium/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt
 	python3 -m venv .venv || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && python3 -m venv .venv)
 	.venv/bin/pip install --quiet --disable-pip-version-check $(addprefix -r ,$^)
 	touch $@
+
+# Prometheus's own judge of `/metrics`, out of Debian's package: installing that would start a server.
+.venv/bin/promtool: .venv/.installed
+	cd .venv && apt-get download -qq prometheus && dpkg -x prometheus_*.deb prometheus && mv prometheus/usr/bin/promtool bin/ && rm -r prometheus prometheus_*.deb
 
 ## bless: accept what the snapshots and generated files have become; review the diff like code
 bless: web/build/index.html

@@ -16,8 +16,10 @@ import tempfile
 import time
 
 N_SEEDS = 10
-# Seeds that no setting was searched with.
+# Seeds that no setting was searched with. Of the walker and the prospector those from 101 on have
+# decided between settings, so theirs are others.
 FIRST_SEED = 101
+FIRST_SEEDS = {"ppo-walker-speed": 201, "ppo-prospector-speed": 201}
 
 CASES = {
     "ppo-cartpole-zoo": (["CartPole-v1", "--preset", "zoo"], 499),
@@ -48,7 +50,8 @@ def main():
     for name in names or CASES:
         args, asked = CASES[name]
         means, seconds = [], []
-        for seed in range(FIRST_SEED, FIRST_SEED + N_SEEDS):
+        first = FIRST_SEEDS.get(name, FIRST_SEED)
+        for seed in range(first, first + N_SEEDS):
             with tempfile.TemporaryDirectory() as data:
                 command = [program, "train", *args, "--seed", str(seed), "--data", data, "--json"]
                 command += ["--set", "evaluation.every_steps=10000000"]

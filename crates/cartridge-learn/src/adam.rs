@@ -1,14 +1,13 @@
 //! Adam (Kingma and Ba 2015, algorithm 1) and clipping by the global norm.
 
 use crate::kernels::{self, AdamStep, Isa};
+use crate::network::Mlp;
 use crate::team::Team;
 
 /// Decay of the first moment (beta 1).
 const DECAY_FIRST: f32 = 0.9;
 /// Decay of the second moment (beta 2).
 const DECAY_SECOND: f32 = 0.999;
-/// Parameters that one thread moves at once.
-const PART: usize = 8192;
 
 /// The moments of a set of parameters.
 #[derive(Clone, Debug)]
@@ -42,18 +41,29 @@ impl Adam {
         scale: f32,
         learning_rate: f64,
     ) {
-        self.update_together(&mut Team::new(1), parameters, gradient, scale, learning_rate);
+        let isa = self.isa;
+        let (step, first, second) = self.next_step(scale, learning_rate);
+        kernels::adam(isa, step, gradient, parameters, first, second);
     }
 
-    /// [`Self::update`] on all threads of a team.
+    /// [`Self::update`] of all parameters of a network, on all threads of a team.
     pub fn update_together(
         &mut self,
         team: &mut Team,
-        parameters: &mut [f32],
+        network: &mut Mlp,
         gradient: &[f32],
         scale: f32,
         learning_rate: f64,
     ) {
+        let isa = self.isa;
+        let (step, first, second) = self.next_step(scale, learning_rate);
+        network.change_together(team, [first, second], |place, parameters, [first, second]| {
+            kernels::adam(isa, step, &gradient[place], parameters, first, second);
+        });
+    }
+
+    /// What the next update is made of, and the moments to make it with.
+    fn next_step(&mut self, scale: f32, learning_rate: f64) -> (AdamStep, &mut [f32], &mut [f32]) {
         self.n_updates += 1;
         let correction = |decay: f32| 1.0 - f64::from(decay).powi(self.n_updates.cast_signed());
         let step = AdamStep {
@@ -64,12 +74,7 @@ impl Adam {
             second_scale: correction(DECAY_SECOND).sqrt().recip() as f32,
             epsilon: self.epsilon,
         };
-        let moments = self.first.chunks_mut(PART).zip(self.second.chunks_mut(PART));
-        let parts = parameters.chunks_mut(PART).zip(gradient.chunks(PART)).zip(moments);
-        let mut parts: Vec<_> = parts.collect();
-        team.each(&mut parts, |_, ((parameters, gradient), (first, second))| {
-            kernels::adam(self.isa, step, gradient, parameters, first, second);
-        });
+        (step, &mut self.first, &mut self.second)
     }
 }
 

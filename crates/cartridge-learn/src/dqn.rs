@@ -546,10 +546,11 @@ impl Dqn {
             loss += shard.loss / lesson.n_samples as f64;
             values += shard.values / lesson.n_samples as f64;
         }
-        let parts: Vec<_> =
-            shards.iter().map(|shard| (&shard.samples.observations[..], &shard.work)).collect();
-        network.gradient_together(team, &parts, gradient);
-        let norm = adam::global_norm(&[gradient]);
+        let mut parts = Vec::with_capacity(shards.len());
+        for shard in shards {
+            parts.push((&shard.samples.observations[..], &mut shard.work));
+        }
+        let norm = network.gradient_together(team, &mut parts, gradient);
         tally.n += 1;
         tally.loss += loss;
         tally.values += values;
@@ -561,9 +562,7 @@ impl Dqn {
         }
 
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
-        network.change_together(team, |team, parameters| {
-            optimizer.update_together(team, parameters, gradient, scale, learning_rate);
-        });
+        optimizer.update_together(team, network, gradient, scale, learning_rate);
         self.n_gradient_steps += 1;
         self.reprioritize();
     }
@@ -723,8 +722,8 @@ fn check_sizes(envs: &[Box<dyn Env>], config: &Config) {
 
 /// Moves the parameters of `target` by `tau` of the way to those of `network`.
 fn follow(target: &mut Mlp, network: &Mlp, tau: f32, team: &mut Team) {
-    target.change_together(team, |_, parameters| {
-        for (x, y) in parameters.iter_mut().zip(network.parameters()) {
+    target.change_together(team, [], |place, parameters, []| {
+        for (x, y) in parameters.iter_mut().zip(&network.parameters()[place]) {
             // With a tau of 1 this is `y`, bit for bit.
             *x = (1.0 - tau) * *x + tau * y;
         }

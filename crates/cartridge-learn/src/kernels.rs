@@ -158,6 +158,9 @@ kernels! {
     /// Adds `values` to `sums`, element by element.
     fn add(values: &[f32], sums: &mut [f32]) = add_body;
 
+    /// Adds the sum of the sizes in each column of `matrix` to `out`.
+    fn add_sizes(matrix: Matrix<'_>, out: &mut [f32]) = add_sizes_body;
+
     /// Adds the sum of each column of `matrix` to `out`.
     fn sum_rows(matrix: Matrix<'_>, out: &mut [f32]) = sum_rows_body;
 
@@ -183,6 +186,23 @@ pub(crate) fn pack(isa: Isa, matrix: Matrix<'_>, panels: &mut Panels) {
     resize_panels(isa, matrix.n_rows, matrix.n_columns, panels);
     for (column, panel) in panels.each_mut() {
         pack_panel(isa, matrix, column, panel);
+    }
+}
+
+/// Cuts some columns of `matrix`, whose rows lie in one piece each, into panels.
+pub(crate) fn pack_columns(isa: Isa, matrix: Matrix<'_>, columns: &[u32], panels: &mut Panels) {
+    resize_panels(isa, matrix.n_rows, columns.len(), panels);
+    for (first, panel) in panels.each_mut() {
+        let width = panel.len() / matrix.n_rows;
+        let columns = &columns[first..columns.len().min(first + width)];
+        let rows = matrix.values.chunks_exact(matrix.row_stride);
+        for (to, row) in panel.chunks_exact_mut(width).zip(rows) {
+            let (to, filled) = to.split_at_mut(columns.len());
+            for (to, &column) in to.iter_mut().zip(columns) {
+                *to = row[column as usize];
+            }
+            filled.fill(0.0);
+        }
     }
 }
 
@@ -215,6 +235,11 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// How many rows there are.
+    pub(crate) fn n_rows(self) -> usize {
+        self.n_rows
+    }
+
     /// Some of the rows.
     pub(crate) fn rows(self, rows: Range<usize>) -> Self {
         assert!(rows.end <= self.n_rows, "a matrix of {} rows", self.n_rows);
@@ -242,6 +267,9 @@ pub(crate) struct AdamStep {
 
 /// Vectors of a tile and a panel.
 const VECTORS: usize = 2;
+/// The same with AVX-512. Tiles are lower so that more of their columns are zero in all rows.
+#[cfg(target_arch = "x86_64")]
+const VECTORS_AVX512: usize = 4;
 
 /// A tile takes most of the registers: 12 sums of 16 with AVX2, 16 of 32 with AVX-512.
 #[inline(always)]
@@ -255,7 +283,7 @@ fn multiply_body<T: Target>(
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS>(pairs, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => product::multiply::<T::Vector, 8, VECTORS>(pairs, finish, out),
+        Level::Avx512 => product::multiply::<T::Vector, 4, VECTORS_AVX512>(pairs, finish, out),
     }
 }
 
@@ -276,14 +304,18 @@ fn multiply_sifted_body<T: Target>(
         Level::Avx2 => product::multiply_sifted::<T::Vector, 6, VECTORS>(a, b, finish, sieve, out),
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => {
-            product::multiply_sifted::<T::Vector, 8, VECTORS>(a, b, finish, sieve, out);
+            product::multiply_sifted::<T::Vector, 4, VECTORS_AVX512>(a, b, finish, sieve, out);
         }
     }
 }
 
 #[inline(always)]
 fn resize_panels_body<T: Target>(n_rows: usize, n_columns: usize, panels: &mut Panels) {
-    panels.resize::<T::Vector, VECTORS>(n_rows, n_columns);
+    match T::LEVEL {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => panels.resize::<T::Vector, VECTORS_AVX512>(n_rows, n_columns),
+        _ => panels.resize::<T::Vector, VECTORS>(n_rows, n_columns),
+    }
 }
 
 #[inline(always)]
@@ -304,6 +336,16 @@ fn sum_rows_body<T: Target>(matrix: Matrix<'_>, out: &mut [f32]) {
     for row in matrix.values.chunks_exact(matrix.n_columns) {
         for (sum, x) in out.iter_mut().zip(row) {
             *sum += x;
+        }
+    }
+}
+
+#[inline(always)]
+fn add_sizes_body<T: Target>(matrix: Matrix<'_>, out: &mut [f32]) {
+    assert_eq!(matrix.row_stride, matrix.n_columns, "rows lie one after the other");
+    for row in matrix.values.chunks_exact(matrix.n_columns) {
+        for (sum, x) in out.iter_mut().zip(row) {
+            *sum += x.abs();
         }
     }
 }

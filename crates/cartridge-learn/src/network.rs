@@ -51,7 +51,9 @@ pub struct Workspace {
 #[derive(Clone, Debug, Default)]
 struct Delta {
     values: Vec<f32>,
-    /// The same in panels, where the layer is wide.
+    /// The sizes of each column added up, where some may be zero in all rows.
+    sizes: Vec<f32>,
+    /// The columns that count, in panels, where the layer is wide.
     panels: Panels,
 }
 
@@ -63,6 +65,10 @@ const WIDE: usize = 128;
 /// Parameters of a [`Block`], about.
 const BLOCK: usize = 8192;
 
+/// Rows of a block are so many, or twice as many, and so on: whole tiles, and whole panels where
+/// they are columns.
+const BLOCK_ROWS: usize = 64;
+
 /// A part of the parameters: some rows of a layer's weights, and with the last of them its biases.
 #[derive(Clone, Debug)]
 struct Block {
@@ -70,6 +76,32 @@ struct Block {
     rows: Range<usize>,
     /// Where it lies in the flat vector.
     place: Range<usize>,
+}
+
+/// What is written when a block changes.
+struct Part<'a, const N: usize> {
+    block: &'a Block,
+    n_outputs: usize,
+    parameters: &'a mut [f32],
+    others: [&'a mut [f32]; N],
+    /// Its rows of each panel of the layer, with the panel's first column.
+    packed: Vec<(usize, &'a mut [f32])>,
+    /// The panels with its rows for columns.
+    turned: Vec<(usize, &'a mut [f32])>,
+}
+
+impl<const N: usize> Part<'_, N> {
+    fn pack(&mut self, isa: Isa) {
+        let n_rows = self.block.rows.len();
+        let weights = &self.parameters[..n_rows * self.n_outputs];
+        let weights = Matrix::new(weights, n_rows, self.n_outputs);
+        for (column, panel) in &mut self.packed {
+            kernels::pack_panel(isa, weights, *column, panel);
+        }
+        for (column, panel) in &mut self.turned {
+            kernels::pack_panel(isa, weights.transposed(), *column - self.block.rows.start, panel);
+        }
+    }
 }
 
 /// Where a layer lies in the flat vector.
@@ -83,6 +115,17 @@ pub struct Layer {
     pub weights: Range<usize>,
     /// The biases.
     pub biases: Range<usize>,
+}
+
+impl Layer {
+    fn is_wide(&self) -> bool {
+        self.n_outputs >= WIDE
+    }
+
+    /// A matrix with a column for each output.
+    fn rows_of<'a>(&self, values: &'a [f32]) -> Matrix<'a> {
+        Matrix::new(values, values.len() / self.n_outputs, self.n_outputs)
+    }
 }
 
 impl Mlp {
@@ -163,35 +206,56 @@ impl Mlp {
 
     /// Changes the parameters.
     pub fn change<T>(&mut self, change: impl FnOnce(&mut [f32]) -> T) -> T {
-        self.change_together(&mut Team::new(1), |_, parameters| change(parameters))
+        let changed = change(&mut self.parameters);
+        self.change_together(&mut Team::new(1), [], |_, _, []| {});
+        changed
     }
 
-    /// [`Self::change`] on all threads of a team.
-    pub fn change_together<T>(
+    /// Changes the parameters block by block, on all threads of a team. `change` gets a block's
+    /// place in the flat vector, its parameters, and the same place of each of `others`.
+    ///
+    /// Who has changed a block also cuts it into panels, while it is near.
+    pub fn change_together<const N: usize>(
         &mut self,
         team: &mut Team,
-        change: impl FnOnce(&mut Team, &mut [f32]) -> T,
-    ) -> T {
-        let changed = change(team, &mut self.parameters);
-        let Self { layers, parameters, packed, turned, isa, .. } = self;
-        let mut parts = Vec::new();
+        mut others: [&mut [f32]; N],
+        change: impl Fn(Range<usize>, &mut [f32], [&mut [f32]; N]) + Sync,
+    ) {
+        let Self { layers, blocks, parameters, packed, turned, isa, .. } = self;
+        let mut parameters = &mut parameters[..];
+        let mut parts = Vec::with_capacity(blocks.len());
         let panels = packed.iter_mut().zip(turned);
         for (index, (layer, (packed, turned))) in layers.iter().zip(panels).enumerate() {
-            let (weights, n_inputs) = (&parameters[layer.weights.clone()], layer.n_inputs);
-            let weights = Matrix::new(weights, n_inputs, layer.n_outputs);
-            kernels::resize_panels(*isa, n_inputs, layer.n_outputs, packed);
-            parts.extend(packed.each_mut().map(|(column, panel)| (weights, column, panel)));
+            kernels::resize_panels(*isa, layer.n_inputs, layer.n_outputs, packed);
+            let mut packed: Vec<_> = packed.each_mut().collect();
             // Nobody asks what the loss changes with the very inputs.
-            if index > 0 {
-                kernels::resize_panels(*isa, layer.n_outputs, n_inputs, turned);
-                let weights = weights.transposed();
-                parts.extend(turned.each_mut().map(|(column, panel)| (weights, column, panel)));
+            let n_turned = if index == 0 { 0 } else { layer.n_inputs };
+            kernels::resize_panels(*isa, layer.n_outputs, n_turned, turned);
+            let mut turned = turned.each_mut().peekable();
+            for block in blocks.iter().filter(|block| block.layer == index) {
+                let n_left = layer.n_inputs - block.rows.start;
+                let first_rows = packed.iter_mut().map(|(column, rest)| {
+                    let n = rest.len() / n_left * block.rows.len();
+                    (*column, take(rest, n))
+                });
+                parts.push(Part {
+                    block,
+                    n_outputs: layer.n_outputs,
+                    parameters: take(&mut parameters, block.place.len()),
+                    others: others.each_mut().map(|rest| take(rest, block.place.len())),
+                    packed: first_rows.collect(),
+                    turned: std::iter::from_fn(|| {
+                        turned.next_if(|(column, _)| *column < block.rows.end)
+                    })
+                    .collect(),
+                });
             }
         }
-        team.each(&mut parts, |_, (weights, column, panel)| {
-            kernels::pack_panel(*isa, *weights, *column, panel);
+        team.each(&mut parts, |_, part| {
+            let others = part.others.each_mut().map(|other| &mut **other);
+            change(part.block.place.clone(), part.parameters, others);
+            part.pack(*isa);
         });
-        changed
     }
 
     /// Where each layer lies in the flat vector, from inputs to outputs.
@@ -231,9 +295,7 @@ impl Mlp {
         gradient: &mut [f32],
     ) {
         self.trace_back(n, output_gradient, work);
-        for block in &self.blocks {
-            self.block_gradient(block, &[(inputs, work)], &mut gradient[block.place.clone()]);
-        }
+        self.gradient_together(&mut Team::new(1), &mut [(inputs, work)], gradient);
     }
 
     /// The first half of [`Self::backward`], of some rows of a batch: what the loss changes with
@@ -246,10 +308,14 @@ impl Mlp {
         last.extend_from_slice(output_gradient);
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let (before, after) = deltas.split_at_mut(index);
-            let Delta { values, panels } = &mut after[0];
+            let Delta { values, sizes, .. } = &mut after[0];
             let delta = Matrix::new(values, n, layer.n_outputs);
-            if layer.n_outputs >= WIDE {
-                kernels::pack(self.isa, delta, panels);
+            // What the rectifier after this layer has stopped comes back from it as zero.
+            let is_sifted = index + 1 < self.layers.len() && self.is_sifted(index);
+            sizes.clear();
+            if is_sifted {
+                sizes.resize(layer.n_outputs, 0.0);
+                kernels::add_sizes(self.isa, delta, sizes);
             }
             let Some(leaving) = before.last_mut().map(|delta| &mut delta.values) else { break };
             let inputs = &outputs[index - 1];
@@ -258,60 +324,86 @@ impl Mlp {
                 Activation::Tanh => Finish::TanhSlope(inputs),
                 Activation::Relu => Finish::ReluSlope(inputs),
             };
-            // What the rectifier after this layer has stopped comes back from it as zero.
-            let is_bent = index + 1 < self.layers.len();
-            let sieve = (is_bent && self.is_sifted(index)).then_some(&mut *sieve);
+            let sieve = is_sifted.then_some(&mut *sieve);
             self.multiply(delta, &self.turned[index], sieve, finish, leaving);
         }
     }
 
     /// The second half of [`Self::backward`], of a whole batch, whose rows were traced back in
-    /// `parts`: overwrites `gradient`. Threads and parts change nothing: every number is a sum
-    /// over the rows in sequence.
-    pub fn gradient_together<'a>(
+    /// `parts`: overwrites `gradient`, and returns its norm. Threads and parts change nothing:
+    /// every number is a sum over the rows in sequence.
+    pub fn gradient_together(
         &self,
         team: &mut Team,
-        parts: &[(&'a [f32], &'a Workspace)],
-        gradient: &mut [f32],
-    ) {
-        let mut rest = gradient;
-        let mut blocks = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
-            let place = rest.split_off_mut(..block.place.len());
-            blocks.push((block, place.expect("as long as the parameters")));
-        }
-        team.each(&mut blocks, |_, (block, gradient)| {
-            self.block_gradient(block, parts, gradient);
+        parts: &mut [(&[f32], &mut Workspace)],
+        mut gradient: &mut [f32],
+    ) -> f32 {
+        let columns: Vec<_> = (0..self.layers.len()).map(|index| kept(index, parts)).collect();
+        team.each(parts, |_, (_, work)| {
+            for (index, layer) in
+                self.layers.iter().enumerate().filter(|(_, layer)| layer.is_wide())
+            {
+                let Delta { values, panels, .. } = &mut work.deltas[index];
+                let delta = layer.rows_of(values);
+                match &columns[index] {
+                    Some(columns) => kernels::pack_columns(self.isa, delta, columns, panels),
+                    None => kernels::pack(self.isa, delta, panels),
+                }
+            }
         });
+        let parts = &*parts;
+        let blocks = self.blocks.iter();
+        let mut blocks: Vec<_> =
+            blocks.map(|block| (block, take(&mut gradient, block.place.len()), 0.0)).collect();
+        team.each(&mut blocks, |_, (block, gradient, squares)| {
+            let columns = columns[block.layer].as_deref();
+            self.block_gradient(block, columns, parts, gradient);
+            kernels::add_squares(self.isa, gradient, squares);
+        });
+        blocks.iter().map(|(.., squares)| squares).sum::<f32>().sqrt()
     }
 
-    fn block_gradient<'a>(
+    /// The gradient of a block, which is zero but for these `columns` of its weights, if they are
+    /// told.
+    fn block_gradient(
         &self,
         block: &Block,
-        parts: &[(&'a [f32], &'a Workspace)],
+        columns: Option<&[u32]>,
+        parts: &[(&[f32], &mut Workspace)],
         gradient: &mut [f32],
     ) {
         let (index, rows) = (block.layer, &block.rows);
         let layer = &self.layers[index];
         let (weights, biases) = gradient.split_at_mut(rows.len() * layer.n_outputs);
-        let n = |work: &Workspace| work.deltas[index].values.len() / layer.n_outputs;
-        let pair = |&(inputs, work): &(&'a [f32], &'a Workspace)| {
-            let (delta, n) = (&work.deltas[index], n(work));
-            let inputs = if index == 0 { inputs } else { &work.outputs[index - 1] };
-            let inputs = Matrix::new(inputs, n, layer.n_inputs).transposed();
-            let delta = match layer.n_outputs {
-                WIDE.. => Right::Panels(&delta.panels),
-                n_outputs => Right::Rows(Matrix::new(&delta.values, n, n_outputs)),
+        let mut pairs = Vec::with_capacity(parts.len());
+        for (inputs, work) in parts {
+            let delta = layer.rows_of(&work.deltas[index].values);
+            let inputs = if index == 0 { inputs } else { &work.outputs[index - 1][..] };
+            let inputs = Matrix::new(inputs, delta.n_rows(), layer.n_inputs).transposed();
+            let delta = match layer.is_wide() {
+                true => Right::Panels(&work.deltas[index].panels),
+                false => Right::Rows(delta),
             };
-            (inputs.rows(rows.clone()), delta)
-        };
-        let pairs: Vec<_> = parts.iter().map(pair).collect();
-        kernels::multiply(self.isa, &pairs, Finish::Plain, weights);
+            pairs.push((inputs.rows(rows.clone()), delta));
+        }
+        match columns {
+            None => kernels::multiply(self.isa, &pairs, Finish::Plain, weights),
+            Some(columns) => {
+                let mut product = vec![0.0; rows.len() * columns.len()];
+                kernels::multiply(self.isa, &pairs, Finish::Plain, &mut product);
+                weights.fill(0.0);
+                let from = product.chunks_exact(columns.len().max(1));
+                for (row, product) in weights.chunks_exact_mut(layer.n_outputs).zip(from) {
+                    for (&column, x) in columns.iter().zip(product) {
+                        row[column as usize] = *x;
+                    }
+                }
+            }
+        }
         biases.fill(0.0);
         if !biases.is_empty() {
             for (_, work) in parts {
-                let delta = Matrix::new(&work.deltas[index].values, n(work), layer.n_outputs);
-                kernels::sum_rows(self.isa, delta, biases);
+                kernels::sum_rows(self.isa, layer.rows_of(&work.deltas[index].values), biases);
             }
         }
     }
@@ -339,11 +431,26 @@ impl Mlp {
     }
 }
 
-/// The parameters of these layers in parts: of a few rows each, in whole tiles.
+/// The columns of a layer's delta that are not zero in all rows of all parts, where it pays to
+/// know.
+fn kept(index: usize, parts: &[(&[f32], &mut Workspace)]) -> Option<Vec<u32>> {
+    let sizes: Vec<&[f32]> = parts.iter().map(|(_, work)| &work.deltas[index].sizes[..]).collect();
+    let n = sizes[0].len();
+    let is_kept = |column: &u32| sizes.iter().any(|sizes| sizes[*column as usize] != 0.0);
+    let columns: Vec<u32> = (0..n as u32).filter(is_kept).collect();
+    (columns.len() < n / 8 * 7).then_some(columns)
+}
+
+/// Takes the first `n` numbers of a slice off.
+fn take<'a>(rest: &mut &'a mut [f32], n: usize) -> &'a mut [f32] {
+    rest.split_off_mut(..n).expect("as many as there are parameters")
+}
+
+/// The parameters of these layers in parts: of a few rows each.
 fn blocks(layers: &[Layer]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
-        let n_rows = (BLOCK / layer.n_outputs).max(1).next_multiple_of(8);
+        let n_rows = (BLOCK / layer.n_outputs).max(1).next_multiple_of(BLOCK_ROWS);
         for first in (0..layer.n_inputs).step_by(n_rows) {
             let rows = first..(first + n_rows).min(layer.n_inputs);
             let start = layer.weights.start + first * layer.n_outputs;

@@ -48,6 +48,8 @@ pub struct RunConfig {
     pub retention: Retention,
     /// What the run needs of the machine.
     pub resources: Resources,
+    /// How its numbers are summed up.
+    pub analytics: Analytics,
     /// Settings that may be changed while it trains, and in forks of it.
     pub overrides_whitelist: Vec<String>,
 }
@@ -68,6 +70,8 @@ impl<'de> Deserialize<'de> for RunConfig {
             retention: Retention,
             #[serde(default)]
             resources: Resources,
+            #[serde(default)]
+            analytics: Analytics,
             overrides_whitelist: Option<Vec<String>>,
         }
         let untyped = Untyped::deserialize(deserializer)?;
@@ -78,6 +82,7 @@ impl<'de> Deserialize<'de> for RunConfig {
                 .overrides_whitelist
                 .unwrap_or_else(|| default_whitelist(algo)),
             resources: untyped.resources,
+            analytics: untyped.analytics,
             env_id,
             env,
             algo,
@@ -223,6 +228,20 @@ impl Default for Resources {
     fn default() -> Self {
         // Small networks; more than one thread only where there is a core for it.
         Self { gpu: 0, cpu: "1".to_owned(), memory: "256Mi".to_owned(), threads: 0 }
+    }
+}
+
+/// How the numbers of a run are summed up: in the lab's configuration for runs that do not say.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Analytics {
+    /// Environment steps of a window, 1,000 to 1e9.
+    pub window_steps: u64,
+}
+
+impl Default for Analytics {
+    fn default() -> Self {
+        Self { window_steps: 100_000 }
     }
 }
 

@@ -148,6 +148,16 @@ pub enum RunError {
         /// Its steps.
         step: u64,
     },
+    /// A run has no rows in this window.
+    #[error("run `{run}` has nothing in window {window}: it has windows 1 to {last}")]
+    NoSuchWindow {
+        /// The run.
+        run: RunId,
+        /// The window that was asked for.
+        window: u64,
+        /// The newest.
+        last: u64,
+    },
     /// The run has no such episode.
     #[error("run `{run}` has no episode {episode}")]
     NoSuchEpisode {

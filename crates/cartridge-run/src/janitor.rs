@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
@@ -303,6 +304,11 @@ impl Lab {
         storage(&self.data, &self.known()?)
     }
 
+    /// Bytes that were removed because they were not to be kept, since the lab was started.
+    pub fn pruned_bytes(&self) -> u64 {
+        self.pruned_bytes.load(Ordering::Relaxed)
+    }
+
     /// Removes what is not to be kept, or says what that would be.
     pub fn tidy(&self, dry_run: bool) -> Result<Outcome> {
         let outcome = tidy(&self.data, &self.known()?, dry_run)?;
@@ -310,6 +316,8 @@ impl Lab {
         for id in told {
             self.ingest_now(id)?;
         }
+        let n_bytes = outcome.pruned.iter().map(|(_, pruned)| pruned.artifact.size_bytes).sum();
+        self.pruned_bytes.fetch_add(n_bytes, Ordering::Relaxed);
         for (id, pruned) in &outcome.pruned {
             tracing::info!(run = %id, path = pruned.artifact.path, reason = pruned.reason, "pruned");
         }

@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod analysis;
 mod contests;
 mod evaluations;
 mod experiments;
@@ -20,7 +21,7 @@ pub use self::views::DiskProblem;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -108,6 +109,10 @@ pub struct Lab {
     pub(crate) archives: Archives,
     /// The log of matches, as far as it was read.
     matches: Mutex<MatchLog>,
+    /// What was last said of runs, so that it is worked out once per row.
+    said: analysis::Said,
+    /// Bytes that were removed because they were not to be kept.
+    pub(crate) pruned_bytes: AtomicU64,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -285,6 +290,8 @@ impl Lab {
             marks: Mutex::default(),
             archives: Archives::default(),
             matches: Mutex::default(),
+            said: analysis::Said::default(),
+            pruned_bytes: AtomicU64::new(0),
             lock: Mutex::new(lock),
         };
         lab.mending(|| lab.take_in(OPENING_TIME))?;

@@ -28,6 +28,8 @@
 //! * [`retention`], [`janitor`]: what is kept, and who sees to it.
 //! * [`fsck`]: proof that lists and disk agree, and repairs.
 //! * [`metrics`]: what was measured, by whatever name it is asked for.
+//! * [`insight`]: what the numbers of a run say, with evidence; [`analytics`]: runs in windows of
+//!   steps; [`report`]: all of a run on one page; [`cluster`]: what is at work on this machine, and what it costs.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`hint`]: players that need no training, and asked; [`player`]: all who can be
 //!   compared.
@@ -39,12 +41,14 @@
 //! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
 //! * [`token`], [`session`]: who may do what, and which browsers have left.
-//! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time.
+//! * [`secret`], [`clock`]: keys of this installation, and the one place that reads the time;
+//!   [`time`]: Unix seconds as RFC 3339.
 //!
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
 pub mod aggregate;
+pub mod analytics;
 pub mod archive;
 pub mod audit;
 pub mod board_policy;
@@ -52,6 +56,7 @@ mod camera;
 pub mod carried;
 pub mod checkpoint;
 pub mod clock;
+pub mod cluster;
 pub mod config;
 pub mod contest_job;
 pub mod control;
@@ -68,6 +73,7 @@ pub mod fsck;
 mod gpu;
 pub mod hint;
 pub mod human;
+pub mod insight;
 pub mod janitor;
 pub mod lab;
 pub mod launch;
@@ -87,6 +93,7 @@ pub mod preview;
 pub mod protocol;
 pub mod queue;
 pub mod ratings;
+pub mod report;
 pub mod reproduce;
 mod reserve;
 pub mod retention;
@@ -96,6 +103,7 @@ pub mod session;
 pub mod steer;
 pub mod supervisor;
 pub mod throughput;
+pub mod time;
 pub mod token;
 pub mod tournament;
 pub mod trace;

@@ -26,6 +26,22 @@ pub fn rows(data: &DataDir, id: &RunId, keys: &[&str]) -> Result<Vec<MetricValue
     Ok(rows.map(|row| if keys.is_empty() { row } else { rename_row(&row, keys) }).collect())
 }
 
+/// Rows as series.
+pub(crate) fn as_series(rows: &[MetricValues]) -> Vec<SeriesPoints> {
+    let mut series: BTreeMap<&str, SeriesPoints> = BTreeMap::new();
+    for row in rows {
+        for (key, value) in &row.values {
+            let points = series.entry(key).or_default();
+            points.step.push(row.step);
+            points.t.push(row.t);
+            points.value.push(*value);
+        }
+    }
+    let named =
+        series.into_iter().map(|(key, points)| SeriesPoints { key: key.to_owned(), ..points });
+    named.collect()
+}
+
 /// All names under which what `keys` ask for may be stored.
 pub(crate) fn stored_names<'a>(keys: &[&'a str]) -> Vec<&'a str> {
     let names: BTreeSet<&str> =

@@ -300,6 +300,24 @@ impl Player {
         Self { about: MatchPlayer { key, name, sha256: None }, brain: Brain::Builtin(opponent) }
     }
 
+    /// Who a person plays against at a board: built in, or a named model.
+    pub fn at_board(data: &DataDir, game: &str, text: &str) -> Result<Self> {
+        if !text.starts_with("model:") {
+            return Ok(Self::opponent(Opponent::find(game, text)?));
+        }
+        let texts = [text.to_owned()];
+        let mut table = Table::find(data, &texts, Some(game), &Map::new(), Door::Http)?;
+        Ok(table.players.pop().expect("one was asked for").player)
+    }
+
+    /// The built-in opponent that it is, if it is one.
+    pub fn builtin(&self) -> Option<Opponent> {
+        match &self.brain {
+            Brain::Builtin(opponent) => Some(*opponent),
+            _ => None,
+        }
+    }
+
     /// A player with a file, at a game or in an environment for which it is tried.
     pub fn learnt(
         game: &str,

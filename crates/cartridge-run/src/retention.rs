@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::checkpoint;
-use crate::config::{ConfigError, plain_words};
+use crate::config::{Analytics, ConfigError, plain_words};
 use crate::error::Result;
 
 /// Format of `data/lab.json`.
@@ -39,11 +39,24 @@ pub struct LabConfig {
     pub retention: Limits,
     /// Whom the lab answers.
     pub server: Server,
+    /// How the numbers of runs that do not say so themselves are summed up.
+    pub analytics: Analytics,
+    /// What the machine costs.
+    pub prices: Prices,
+    /// Where other tools show what belongs to a run or a request.
+    pub links: Links,
 }
 
 impl Default for LabConfig {
     fn default() -> Self {
-        Self { format: FORMAT, retention: Limits::default(), server: Server::default() }
+        Self {
+            format: FORMAT,
+            retention: Limits::default(),
+            server: Server::default(),
+            analytics: Analytics::default(),
+            prices: Prices::default(),
+            links: Links::default(),
+        }
     }
 }
 
@@ -53,6 +66,35 @@ impl Default for LabConfig {
 pub struct Server {
     /// Other origins whose pages may talk to the lab, such as `https://lab.example`.
     pub allowed_origins: Vec<String>,
+}
+
+/// Where other tools show what belongs to a run or a request: addresses in which `{run_id}` and
+/// `{request_id}` stand for what is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Links {
+    /// Charts, such as `https://grafana.example/d/lab?var-run={run_id}`.
+    pub grafana: Option<String>,
+    /// Traces.
+    pub tempo: Option<String>,
+    /// Traces.
+    pub jaeger: Option<String>,
+    /// Logs.
+    pub loki: Option<String>,
+}
+
+/// What the machine costs, in whatever currency.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Prices {
+    /// The currency, for people.
+    pub currency: String,
+    /// An hour of a CPU core.
+    pub cpu_core_hour: f64,
+    /// An hour of a gibibyte of memory.
+    pub memory_gib_hour: f64,
+    /// An hour of a GPU.
+    pub gpu_hour: f64,
 }
 
 /// What is kept; nothing means no limit.

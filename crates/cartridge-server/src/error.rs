@@ -221,6 +221,7 @@ impl ApiError {
                 RunError::NoSuchCheckpoint { .. } => (StatusCode::NOT_FOUND, "no_checkpoint"),
                 RunError::NothingToReproduce(_) => (StatusCode::NOT_FOUND, "no_weights"),
                 RunError::NoSuchEpisode { .. } => (StatusCode::NOT_FOUND, "no_such_episode"),
+                RunError::NoSuchWindow { .. } => (StatusCode::NOT_FOUND, "no_such_window"),
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
                 RunError::DamagedEpisode { .. } => (StatusCode::CONFLICT, "damaged_episode"),

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::api::health::Readyz;
 use crate::limits::{Buckets, Limits};
+use crate::traffic::Traffic;
 
 /// The state of the gate.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct Gate {
     answers: Mutex<Answers>,
     /// Requests that are being answered, by key, and what they ask.
     under_way: Mutex<HashMap<String, String>>,
+    /// How long answers take.
+    pub(crate) traffic: Traffic,
     /// Whether the lab could work when it was last asked.
     pub(crate) readiness: tokio::sync::Mutex<Option<(Instant, Readyz)>>,
 }
@@ -43,6 +46,7 @@ impl Gate {
             streams: Arc::new(Semaphore::new(limits.streams)),
             answers: Mutex::new(Answers::open(data, unix_now())?),
             under_way: Mutex::default(),
+            traffic: Traffic::default(),
             readiness: tokio::sync::Mutex::default(),
         })
     }

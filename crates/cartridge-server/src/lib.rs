@@ -8,6 +8,7 @@
 //! * [`roles`]: who may do what, in one table.
 //! * [`mutation`]: what every change goes through; [`recipe`]: how to make it again.
 //! * [`gate`], [`limits`]: how much may come in; [`connections`]: the sockets.
+//! * [`traffic`]: how long answers take.
 //! * `document`: what all routes share in the OpenAPI document.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
 //! * [`live_frames`]: pictures of runs, while somebody watches.
@@ -37,7 +38,9 @@ pub mod patience;
 pub mod recipe;
 pub mod roles;
 pub mod tickets;
-pub mod time;
+pub mod traffic;
+
+pub use cartridge_run::time;
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -120,6 +123,7 @@ pub fn app(state: AppState) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), connections::limit_streams))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), auth::guard))
+        .layer(middleware::from_fn_with_state(state.clone(), traffic::measure))
         .layer(middleware::from_fn(error::with_request_id))
         .layer(middleware::from_fn(assets::with_security_headers))
         .with_state(state)
@@ -137,6 +141,9 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())
+        .merge(api::insights::router())
+        .merge(api::report::router())
+        .merge(api::analytics::router())
         .merge(api::episodes::router())
         .merge(api::evaluations::router())
         .merge(api::contests::router())
@@ -150,6 +157,8 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::audit::router())
         .merge(api::tokens::router())
         .merge(api::login::router())
+        .merge(api::cluster::router())
+        .merge(api::prometheus::router())
 }
 
 /// Whether there is a route with this method and path, and it changes something.

@@ -5,6 +5,7 @@
 //! slow gets fewer, never older ones. When the last viewer leaves, the stage is taken down.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -152,6 +153,8 @@ impl LiveFrame {
 /// A picture, in every form that some viewer has asked for.
 #[derive(Debug)]
 struct Picture {
+    /// Its place on the stage, from 1.
+    number: u64,
     moment: Moment,
     scene: OnceLock<Utf8Bytes>,
     about: OnceLock<Utf8Bytes>,
@@ -159,9 +162,9 @@ struct Picture {
 }
 
 impl Picture {
-    fn new(moment: Moment) -> Self {
+    fn new(number: u64, moment: Moment) -> Self {
         let (scene, about) = (OnceLock::new(), OnceLock::new());
-        Self { moment, scene, about, pixels: OnceCell::new() }
+        Self { number, moment, scene, about, pixels: OnceCell::new() }
     }
 
     fn scene(&self) -> Utf8Bytes {
@@ -197,6 +200,7 @@ fn to_text(frame: &LiveFrame) -> Utf8Bytes {
 #[derive(Clone, Debug, Default)]
 pub struct LiveFrames {
     stages: Arc<Mutex<HashMap<RunId, Arc<Stage>>>>,
+    n_dropped: Arc<AtomicU64>,
 }
 
 /// What is shown of one run.
@@ -209,6 +213,16 @@ struct Stage {
     viewers: watch::Sender<HashMap<u64, u32>>,
     /// Why there is nothing to see.
     failed: watch::Sender<bool>,
+}
+
+impl Stage {
+    /// Puts a picture up in the place of the last.
+    fn put_up(&self, moment: Moment) {
+        self.newest.send_modify(|newest| {
+            let number = newest.as_ref().map_or(0, |last| last.number) + 1;
+            *newest = Some(Arc::new(Picture::new(number, moment)));
+        });
+    }
 }
 
 /// A place before a stage, given back when dropped.
@@ -231,6 +245,12 @@ impl Drop for Seat {
 }
 
 impl LiveFrames {
+    /// Pictures that viewers would have had the time for at their rates, and that were gone before
+    /// their connections took them.
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped.load(Ordering::Relaxed)
+    }
+
     /// How many runs are watched.
     pub fn n_stages(&self) -> usize {
         self.stages().len()
@@ -324,7 +344,7 @@ async fn play(mut show: Show, stage: &Stage) -> Result<Show, ApiError> {
     clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut viewers = stage.viewers.subscribe();
     let mut looked = Instant::now();
-    stage.newest.send_replace(Some(Arc::new(Picture::new(show.moment()))));
+    stage.put_up(show.moment());
     loop {
         clock.tick().await;
         // Nobody looks while all viewers pause.
@@ -333,7 +353,7 @@ async fn play(mut show: Show, stage: &Stage) -> Result<Show, ApiError> {
         if !show.advance() {
             return Ok(show);
         }
-        stage.newest.send_replace(Some(Arc::new(Picture::new(show.moment()))));
+        stage.put_up(show.moment());
         if looked.elapsed() >= LOOK {
             looked = Instant::now();
             let is_outdated;
@@ -369,12 +389,12 @@ async fn show_foreign(state: &AppState, id: &RunId, stage: &Stage) -> Result<(),
             preview = None;
             has_come = true;
             stage.notice.send_replace(None);
-            stage.newest.send_replace(Some(Arc::new(Picture::new(moment))));
+            stage.put_up(moment);
         } else if let Some(show) = &mut preview {
             if !show.advance() {
                 preview = Some(apart(preview.take().expect("it is there"), Show::begin).await?.0);
             } else {
-                stage.newest.send_replace(Some(Arc::new(Picture::new(show.moment()))));
+                stage.put_up(show.moment());
             }
         }
         if !has_come && looked_at.is_none_or(|last| last.elapsed() >= LOOK) {
@@ -469,6 +489,7 @@ async fn attend(
     let (mut n_frames, mut n_pings, mut n_pongs) = (0_u64, 0_u64, 0_u64);
     let mut due = Instant::now();
     let mut last_sign = Instant::now();
+    let mut last_number = None;
     loop {
         let is_near = n_pings - n_pongs < MAX_UNANSWERED;
         let next = async {
@@ -481,7 +502,13 @@ async fn attend(
                     return End::Failed;
                 }
                 let Some(picture) = newest.borrow_and_update().clone() else { continue };
-                due = Instant::now().max(due + Duration::from_secs(1) / fps);
+                let period = Duration::from_secs(1) / fps;
+                let n_gone = last_number.replace(picture.number).map_or(0, |last: u64| {
+                    let n_late = (due.elapsed().as_secs_f64() / period.as_secs_f64()) as u64;
+                    picture.number.saturating_sub(last + 1).min(n_late)
+                });
+                state.frames.n_dropped.fetch_add(n_gone, Ordering::Relaxed);
+                due = Instant::now().max(due + period);
                 if send(socket, &picture, format).await.is_none() {
                     return End::Left;
                 }

@@ -103,6 +103,7 @@ fn route_table() -> Vec<(String, String)> {
                 method.to_uppercase(),
                 path.replace("{id}", "r-000000")
                     .replace("{episode}", "1")
+                    .replace("{iteration}", "1")
                     .replace("{name}", "a-model")
                     .replace("{version}", "1")
                     .replace("{artifact_id}", "a-00000000"),
@@ -116,6 +117,18 @@ fn route_table() -> Vec<(String, String)> {
 async fn openapi_document() {
     let (status, body) = TestLab::new().ask("GET", "/api/openapi.json", None).await;
     assert_eq!(status, StatusCode::OK);
+    // Clients name their functions by it.
+    let mut ids = HashSet::new();
+    for operation in body["paths"].as_object().unwrap().values().filter_map(Value::as_object) {
+        for id in operation.values().filter_map(|operation| operation["operationId"].as_str()) {
+            assert!(ids.insert(id), "two operations are called {id}");
+        }
+    }
+    let text = body.to_string();
+    for named in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
+        let name = named.split('"').next().unwrap();
+        assert!(body["components"]["schemas"][name].is_object(), "there is no schema {name}");
+    }
     insta::assert_json_snapshot!(body);
 }
 
@@ -567,6 +580,7 @@ mod artifacts;
 mod contests;
 mod experiments;
 mod feed;
+mod insight;
 mod live_frames;
 mod live_play;
 mod locks;

@@ -402,6 +402,20 @@ impl Index {
             .collect()
     }
 
+    /// How many runs there are in each state, except the games of people.
+    pub fn count_by_state(&self) -> Result<Vec<(RunState, u64)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT state, count(*) FROM runs WHERE kind <> 'human' GROUP BY state ORDER BY state",
+        )?;
+        let counts = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+        counts
+            .map(|count| {
+                let (state, n) = count?;
+                Ok((parse(&format!("\"{state}\""))?, n))
+            })
+            .collect()
+    }
+
     /// One run.
     pub fn run(&self, id: &RunId) -> Result<IndexedRun> {
         self.connection

@@ -1,8 +1,10 @@
 //! One file per sub-command: `Args`, then `run`.
 
+pub(crate) mod analytics;
 pub(crate) mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod bench;
+pub(crate) mod cluster;
 pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod episode;
@@ -17,6 +19,7 @@ pub(crate) mod fsck;
 pub(crate) mod games;
 pub(crate) mod gc;
 pub(crate) mod guard;
+pub(crate) mod insights;
 pub(crate) mod keep;
 pub(crate) mod leaderboard;
 pub(crate) mod match_players;
@@ -28,6 +31,7 @@ pub(crate) mod play;
 pub(crate) mod protocol;
 pub(crate) mod ratings;
 pub(crate) mod reindex;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod runs;
 pub(crate) mod schema;

@@ -72,6 +72,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoSuchCheckpoint { .. }
             | RunError::NothingToReproduce(_)
             | RunError::NoSuchEpisode { .. }
+            | RunError::NoSuchWindow { .. }
             | RunError::NotRecorded { .. }
             | RunError::NoEvaluation(_)
             | RunError::NoVideo(_)

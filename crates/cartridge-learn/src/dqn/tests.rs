@@ -75,10 +75,10 @@ fn lines(slopes: [f32; 2], biases: [f32; 2]) -> Mlp {
 }
 
 /// The gradient of what a shard has learnt.
-fn gradient(network: &Mlp, shard: &Shard) -> Vec<f32> {
+fn gradient(network: &Mlp, shard: &mut Shard) -> Vec<f32> {
     let mut gradient = vec![f32::NAN; network.parameters().len()];
-    let parts = [(&shard.samples.observations[..], &shard.work)];
-    network.gradient_together(&mut Team::new(1), &parts, &mut gradient);
+    let mut parts = [(&shard.samples.observations[..], &mut shard.work)];
+    network.gradient_together(&mut Team::new(1), &mut parts, &mut gradient);
     gradient
 }
 
@@ -108,7 +108,7 @@ fn check_lesson(config: &Config, is_masked: bool, end: End, expected_target: f32
     assert_eq!((shard.values, shard.loss), (4.0, f64::from(0.5 * huber(error))));
     // Half the weight in a minibatch of two.
     let slope = 0.25 * error.clamp(-1.0, 1.0);
-    assert_eq!(gradient(&network, &shard), [0.0, slope, 0.0, slope]);
+    assert_eq!(gradient(&network, &mut shard), [0.0, slope, 0.0, slope]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_gradient_equals_finite_differences() {
             shard.learn(&lesson, &transitions, &weights);
             shard
         };
-        let gradient = gradient(&dqn.network, &learn(&dqn.network));
+        let gradient = gradient(&dqn.network, &mut learn(&dqn.network));
         assert!(gradient.iter().any(|x| x.abs() > 0.01));
         for (index, &slope) in gradient.iter().enumerate() {
             let loss = |change: f32| {
@@ -181,7 +181,7 @@ fn shards_make_up_the_minibatch() {
     let lesson = Lesson { config, replay, network: &before, target, n_samples: 100 };
     let mut whole = Shard::default();
     whole.learn(&lesson, &learner.drawn, &learner.weights);
-    assert_eq!(learner.gradient, gradient(&before, &whole), "the same bits, however it is cut");
+    assert_eq!(learner.gradient, gradient(&before, &mut whole), "the same bits, however it is cut");
     assert!((tally.loss - whole.loss / 100.0).abs() < 1e-9);
     assert!((tally.values - whole.values / 100.0).abs() < 1e-9);
     assert!(whole.errors.iter().all(|&error| error != 0.0));

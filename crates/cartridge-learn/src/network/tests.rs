@@ -1,5 +1,13 @@
 use super::*;
 
+/// A network of which some units of the second hidden layer never rise above zero.
+fn network(sizes: &[usize], activation: Activation, rng: &mut fastrand::Rng) -> Mlp {
+    let mut network = Mlp::new(sizes, activation, 1.0, rng);
+    let biases = network.layers()[1].biases.clone();
+    network.change(|all| all[biases].iter_mut().step_by(3).for_each(|bias| *bias = -9.0));
+    network
+}
+
 fn random(n: usize, rng: &mut fastrand::Rng) -> Vec<f32> {
     (0..n).map(|_| rng.f32() * 2.0 - 1.0).collect()
 }
@@ -33,7 +41,7 @@ fn the_gradient_equals_finite_differences() {
 fn check_gradient(activation: Activation, sizes: &[usize]) {
     let rng = &mut fastrand::Rng::with_seed(3);
     let n = 6;
-    let network = Mlp::new(sizes, activation, 1.0, rng);
+    let network = network(sizes, activation, rng);
     let (inputs, slopes) = (random(n * 3, rng), random(n * 2, rng));
     let mut work = Workspace::default();
     network.forward(&inputs, n, &mut work);
@@ -83,7 +91,7 @@ fn check_gradient(activation: Activation, sizes: &[usize]) {
 fn parts_and_threads_change_no_bit() {
     for activation in [Activation::Tanh, Activation::Relu] {
         let rng = &mut fastrand::Rng::with_seed(4);
-        let network = Mlp::new(&[5, WIDE, WIDE + 9, 3], activation, 1.0, rng);
+        let network = network(&[5, WIDE, WIDE + 9, 3], activation, rng);
         let n = 50;
         let (inputs, slopes) = (random(n * 5, rng), random(n * 3, rng));
         let mut whole = vec![f32::NAN; network.parameters().len()];
@@ -99,12 +107,41 @@ fn parts_and_threads_change_no_bit() {
                 network.trace_back(n, slopes, &mut work);
                 works.push((inputs, work));
             }
-            let parts: Vec<_> = works.iter().map(|(inputs, work)| (*inputs, work)).collect();
+            let mut parts: Vec<_> =
+                works.iter_mut().map(|(inputs, work)| (*inputs, work)).collect();
             let mut gradient = vec![f32::NAN; whole.len()];
-            network.gradient_together(&mut Team::new(n_threads), &parts, &mut gradient);
+            let team = &mut Team::new(n_threads);
+            let norm = network.gradient_together(team, &mut parts, &mut gradient);
             assert_eq!(gradient, whole, "{activation:?} on {n_threads} threads");
+            let expected = crate::adam::global_norm(&[&whole]);
+            assert!((norm / expected - 1.0).abs() < 1e-5, "{norm} is not {expected}");
         }
     }
+}
+
+/// Every panel is where a product looks for it, whoever has written it.
+#[test]
+fn blocks_changed_by_many_threads_are_all_the_network() {
+    let sizes = [5, WIDE + 9, 2 * WIDE + 70, 3];
+    let rng = &mut fastrand::Rng::with_seed(6);
+    let (mut one, n) = (Mlp::new(&sizes, Activation::Relu, 1.0, rng), 9);
+    let mut many = one.clone();
+    one.change(|all| all.iter_mut().for_each(|x| *x *= 0.5));
+    let mut seen = vec![0.0; one.parameters().len()];
+    many.change_together(&mut Team::new(3), [&mut seen], |_, parameters, [seen]| {
+        parameters.iter_mut().for_each(|x| *x *= 0.5);
+        seen.iter_mut().for_each(|x| *x += 1.0);
+    });
+    assert!(seen.iter().all(|&times| times == 1.0));
+    assert_eq!(one.parameters(), many.parameters());
+    let (inputs, slopes) = (random(n * 5, rng), random(n * 3, rng));
+    let [one, many] = [one, many].map(|network| {
+        let (mut work, mut gradient) = (Workspace::default(), vec![0.0; seen.len()]);
+        let outputs = network.forward(&inputs, n, &mut work).to_vec();
+        network.backward(&inputs, n, &slopes, &mut work, &mut gradient);
+        (outputs, gradient)
+    });
+    assert_eq!(one, many);
 }
 
 /// Compares the products of all pairs of the shorter side's vectors with those of a scaled frame.

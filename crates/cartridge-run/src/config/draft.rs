@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::setting::{aliases, options_of};
 use super::{
-    Algorithm, ConfigError, PARITY_ONLY, Preset, Resources, RunConfig, Trainer, canonical,
-    default_keep_videos, default_shard_target_mb, default_whitelist, parse_assignment, plain_words,
+    Algorithm, Analytics, ConfigError, PARITY_ONLY, Preset, Resources, RunConfig, Trainer,
+    canonical, default_keep_videos, default_shard_target_mb, default_whitelist, parse_assignment,
+    plain_words,
 };
 
 /// A configuration in the making: defaults with the user's words laid over them.
@@ -63,6 +64,7 @@ impl Draft {
                     "milestone_every_steps": 0,
                 },
                 "resources": Resources::default(),
+                "analytics": Analytics::default(),
                 "overrides_whitelist": default_whitelist(algo),
             }),
         })
@@ -176,7 +178,9 @@ impl Draft {
     /// [`Self::finish`] that names everything that is wrong, in the order of the settings.
     pub fn finish_all(mut self) -> Result<RunConfig, Vec<ConfigError>> {
         // `1e6` is a whole number to people.
-        for section in ["trainer", "simulation", "evaluation", "seeds", "retention", "resources"] {
+        const SECTIONS: [&str; 7] =
+            ["trainer", "simulation", "evaluation", "seeds", "retention", "resources", "analytics"];
+        for section in SECTIONS {
             for value in self.value[section].as_object_mut().into_iter().flat_map(Map::values_mut) {
                 if let Some(number) =
                     value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n))

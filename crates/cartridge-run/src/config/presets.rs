@@ -182,10 +182,11 @@ fn zoo_dqn(env_id: &str) -> Option<Value> {
     Some(json!({ "trainer": trainer }))
 }
 
-/// Found by search over seeds that no published figure uses: of 11 settings for the lander, 8 for
+/// Found by search over seeds that no published figure uses: of 11 settings for the lander, 17 for
 /// the walker and 48 for the prospector. What mattered: many short rollouts and a learning rate
-/// that falls to nothing; a shorter view for the walker (gamma 0.99 instead of 0.999, 308 and 311
-/// instead of 292 and 293); and for the prospector a shorter view too, that giving up begins as
+/// that falls to nothing; a shorter view for the walker (gamma 0.99 instead of 0.999, and a
+/// lambda of 0.85, with which ten of ten seeds come above 302, and with 0.95 four of ten above
+/// 300); and for the prospector a shorter view too, that giving up begins as
 /// something that is hardly ever done (otherwise it is all that is learnt), and small steps with a
 /// bonus for entropy that falls to nothing (with a small constant one, two of three seeds ended
 /// with doing nothing).
@@ -208,7 +209,7 @@ fn speed_ppo(env_id: &str) -> Option<Value> {
         "BipedalWalker-v3" => json!({
             "trainer": {
                 "normalize_observation": true, "normalize_reward": true, "total_timesteps": 5_000_000,
-                "batch_size": 256, "gae_lambda": 0.95, "gamma": 0.99, "n_epochs": 10, "ent_coef": 0.0,
+                "batch_size": 256, "gae_lambda": 0.85, "gamma": 0.99, "n_epochs": 10, "ent_coef": 0.0,
                 "learning_rate": "lin_0.0006", "clip_range": 0.18,
             },
             "simulation": { "n_envs": 32, "n_steps": 512 },

@@ -81,7 +81,7 @@ pub fn schema(name: &str) -> Result<Value, ConfigError> {
 }
 
 /// Sections in the order of forms, each with its name for people.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 8] = [
     ("env", "Environment"),
     ("trainer", "Training"),
     ("simulation", "Simulation"),
@@ -89,6 +89,7 @@ const SECTIONS: [(&str, &str); 7] = [
     ("seeds", "Seeds"),
     ("retention", "What is kept"),
     ("resources", "Resources"),
+    ("analytics", "Analytics"),
 ];
 
 /// The environment whose defaults stand for all; settings outside `env` do not depend on it.

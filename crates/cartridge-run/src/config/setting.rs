@@ -667,6 +667,15 @@ pub const SETTINGS: &[Setting] = &[
     .step(1.0)
     .aliases(&["threads"]),
     Setting::new(
+        "analytics.window_steps",
+        "Window",
+        "Environment steps that are summed up together in analytics.",
+        Whole(1_000, 1_000_000_000),
+    )
+    .unit("steps")
+    .logarithmic()
+    .step(1000.0),
+    Setting::new(
         "overrides_whitelist",
         "May be changed",
         "Settings that runs from a template and forks may change, and those among them that are tunable also while a run trains.",

@@ -165,3 +165,22 @@ fn returns_depend_on_the_seed_alone() {
         assert_eq!(stopped.unwrap(), None);
     }
 }
+
+#[test]
+fn a_person_plays_against_a_model() {
+    use crate::play::{NewPlay, Play, Side};
+    let fixture = Fixture::new();
+    let source = Source::File { path: fixture.file().into(), env_id: Some("connect4".to_owned()) };
+    let new = NewVersion { name: "four".to_owned(), source, notes: String::new() };
+    model::add(&fixture.data, new, By::new("ada")).unwrap();
+    let (opponent, side) = ("model:four", Side::Second);
+    let new = NewPlay { game: "connect4", opponent, side, seed: 1 };
+    let play = Play::begin(&fixture.data, "0.0.0", new).unwrap();
+    assert_eq!((play.moves.len(), play.opponent.about.key.as_str()), (1, "model:four@1"));
+    assert!(play.manifest.name.ends_with("against four@1"), "it says whom one plays");
+    let action = play.game.legal_actions()[0];
+    let play = Play::make_move(&fixture.data, &play.manifest.id, action.0, 1).unwrap();
+    assert_eq!(play.moves.len(), 3, "and it answers");
+    let elsewhere = NewPlay { game: "tictactoe", ..new };
+    Play::begin(&fixture.data, "0.0.0", elsewhere).unwrap_err();
+}

@@ -243,6 +243,22 @@ pub enum RunState {
     Lost,
 }
 
+impl From<Stored> for RunState {
+    fn from(state: Stored) -> Self {
+        match state {
+            Stored::Queued => Self::Queued,
+            Stored::Starting => Self::Starting,
+            Stored::Running => Self::Running,
+            Stored::Paused => Self::Paused,
+            Stored::Stopping => Self::Stopping,
+            Stored::Succeeded => Self::Succeeded,
+            Stored::Failed => Self::Failed,
+            Stored::Terminated => Self::Terminated,
+            Stored::Lost => Self::Lost,
+        }
+    }
+}
+
 /// What a run is busy with.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -471,17 +487,7 @@ impl From<RunView> for Run {
                 .find_map(Value::as_u64)
                 .or_else(|| said?.seed)
                 .unwrap_or(0),
-            state: match state {
-                Stored::Queued => RunState::Queued,
-                Stored::Starting => RunState::Starting,
-                Stored::Running => RunState::Running,
-                Stored::Paused => RunState::Paused,
-                Stored::Stopping => RunState::Stopping,
-                Stored::Succeeded => RunState::Succeeded,
-                Stored::Failed => RunState::Failed,
-                Stored::Terminated => RunState::Terminated,
-                Stored::Lost => RunState::Lost,
-            },
+            state: state.into(),
             activity: match status.activity() {
                 store::Activity::Training => Activity::Training,
                 store::Activity::Evaluating => Activity::Evaluating,

@@ -71,13 +71,16 @@ pub(crate) struct Args {
     /// How much the lab logs
     #[arg(long, value_enum, default_value = "info", env = "CARTRIDGE_LOG")]
     log: LogLevel,
+    /// How a line of the log looks; json is for programs that collect logs
+    #[arg(long, value_enum, default_value = "text", env = "CARTRIDGE_LOG_FORMAT")]
+    log_format: LogFormat,
     /// The token that opens the API, instead of the one in the data folder
     #[arg(long, hide = true, env = "CARTRIDGE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    start_log(args.log);
+    start_log(args.log, args.log_format);
     raise_open_files();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -288,7 +291,14 @@ enum LogLevel {
     Debug,
 }
 
-fn start_log(level: LogLevel) {
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+fn start_log(level: LogLevel, format: LogFormat) {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,
@@ -297,6 +307,10 @@ fn start_log(level: LogLevel) {
     };
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let ours = Targets::new().with_target("cartridge", level).with_default(LevelFilter::WARN);
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
-    tracing_subscriber::registry().with(lines.with_filter(ours)).init();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let registry = tracing_subscriber::registry();
+    match format {
+        LogFormat::Text => registry.with(lines.with_ansi(colours).with_filter(ours)).init(),
+        LogFormat::Json => registry.with(lines.json().flatten_event(true).with_filter(ours)).init(),
+    }
 }

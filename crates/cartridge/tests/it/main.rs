@@ -12,6 +12,7 @@ mod evaluations;
 mod experiments;
 mod foreign;
 mod index;
+mod insight;
 mod lab;
 mod layering;
 mod lifecycle;

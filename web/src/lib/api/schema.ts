@@ -1,6 +1,91 @@
 // Generated from the OpenAPI document; run `npm run gen` to refresh.
 
 export interface paths {
+    "/api/analytics/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest trainings with what people look at first. */
+        get: operations["list_analytics_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show all windows of a run, oldest first; at most the newest 5,000. */
+        get: operations["show_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/iterations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest windows of a run, oldest first. */
+        get: operations["list_iterations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/iterations/{iteration}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one window of a run with all that was measured in it. */
+        get: operations["show_iteration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/runs/{id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a run with what people look at first, and how good each source of it is. */
+        get: operations["show_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -27,6 +112,23 @@ export interface paths {
         };
         /** Get the audit as a file. */
         get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what is at work on this machine: the lab, and a supervisor and a trainer for every run. */
+        get: operations["show_cluster"];
         put?: never;
         post?: never;
         delete?: never;
@@ -76,8 +178,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List evaluations of policies, of all runs, newest first. */
+        /** List evaluations of policies, of all runs, newest first; with `kind` matches or tournaments. */
         get: operations["list_evaluations"];
+        put?: never;
+        /**
+         * Let two players play each other, beside whatever trains. At a board every opening is played from
+         *     both sides; in an environment both play the episodes of the same seeds. The match is a run of
+         *     kind `eval`, which is started as soon as there is room, and its result counts for the ratings.
+         */
+        post: operations["create_match"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an evaluation of a policy, a match or a tournament: episode by episode, seed by seed, or
+         *     pairing by pairing.
+         */
+        get: operations["show_contest"];
         put?: never;
         post?: never;
         delete?: never;
@@ -226,6 +353,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/leaderboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what trainings have reached in an environment, by their last evaluation; those that differ
+         *     in nothing but their seed are one row.
+         */
+        get: operations["show_leaderboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say where other tools show a run or a request, by the templates in `lab.json`. */
+        get: operations["show_links"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/login": {
         parameters: {
             query?: never;
@@ -254,6 +418,26 @@ export interface paths {
         put?: never;
         /** Log this browser out: its cookie is worth nothing any more, wherever it has been copied to. */
         post: operations["log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/matches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the matches that have ended, newest first, those of tournaments among them. They stay when
+         *     their runs go, because the ratings are made of them.
+         */
+        get: operations["list_matches"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -522,6 +706,46 @@ export interface paths {
         put?: never;
         /** Take back your last move and the answer to it. */
         post: operations["take_back"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ratings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how strong the players of a game are, from all matches that were played: Bradley-Terry with
+         *     error bars, and Elo and TrueSkill beside it.
+         */
+        get: operations["show_ratings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ratings/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show where players stood after each match, in the order of time: Elo and TrueSkill, which depend
+         *     on it.
+         */
+        get: operations["show_rating_history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -840,6 +1064,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what the numbers of a run say: whether it has converged, is stuck, has collapsed, and what
+         *     could be done, each with its evidence.
+         */
+        get: operations["show_insights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/log": {
         parameters: {
             query?: never;
@@ -917,6 +1161,26 @@ export interface paths {
         };
         /** Play one episode with the newest checkpoint of a run, as pictures. */
         get: operations["preview_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report all of a run: configuration, charts, insights, evaluations, lineage, resources and who
+         *     changed what. The page of HTML needs nothing else and can be kept as a file.
+         */
+        get: operations["show_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1221,6 +1485,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tournaments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let several players play each other, beside whatever trains. The tournament is a run of kind
+         *     `eval`, which is started as soon as there is room; each pairing counts for the ratings.
+         */
+        post: operations["create_tournament"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trash": {
         parameters: {
             query?: never;
@@ -1284,6 +1568,23 @@ export interface paths {
         };
         /** Log a browser in by the one-time code of a printed URL; without a code, show the login page. */
         get: operations["follow_login_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell how the lab is doing, for Prometheus. Needs the token of a viewer. */
+        get: operations["expose_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1361,6 +1662,110 @@ export interface components {
              * @description Their standard deviation; 0 for a single one.
              */
             std: number;
+        };
+        /** @description One window of a run, with all that was measured in it. */
+        AnalyticsIteration: {
+            /**
+             * Format: int64
+             * @description Its first step.
+             */
+            from_step: number;
+            /** @description Everything that was measured in it. */
+            metrics: components["schemas"]["IterationMetric"][];
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Its last step.
+             */
+            to_step: number;
+            /**
+             * Format: int64
+             * @description Number of the window, from 1.
+             */
+            window_id: number;
+        };
+        /** @description The newest trainings. */
+        AnalyticsRuns: {
+            /** @description Newest first. */
+            runs: components["schemas"]["AnalyticsSummary"][];
+        };
+        /** @description A run in a line. */
+        AnalyticsSummary: {
+            /** @description The algorithm, where it is known. */
+            algo: string | null;
+            /** @description How good each source of figures is. */
+            completeness: components["schemas"]["Completeness"][];
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Id of the environment. */
+            env_id: string;
+            /**
+             * Format: int64
+             * @description Episodes that have ended.
+             */
+            episodes: number;
+            /** @description What people look at first. */
+            kpis: components["schemas"]["Kpi"][];
+            /** @description Its name for people. */
+            name: string;
+            /** @description The run. */
+            run_id: string;
+            /** @description Where it is in its life. */
+            state: components["schemas"]["RunState"];
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /**
+             * Format: int64
+             * @description The newest window, which is its iteration; 0 before the first step.
+             */
+            window_id: number;
+            /**
+             * Format: int64
+             * @description Environment steps of a window.
+             */
+            window_steps: number;
+        };
+        /** @description One window of a run. */
+        AnalyticsWindow: {
+            /** @description What was measured in it, by the names of the KPIs. */
+            figures: {
+                [key: string]: components["schemas"]["Figures"];
+            };
+            /**
+             * Format: int64
+             * @description Its first step.
+             */
+            from_step: number;
+            /**
+             * Format: int64
+             * @description Its last step.
+             */
+            to_step: number;
+            /**
+             * Format: int64
+             * @description Its number, from 1: the key of the iteration.
+             */
+            window_id: number;
+        };
+        /** @description The windows of a run. */
+        AnalyticsWindows: {
+            /** @description The run. */
+            run_id: string;
+            /** @description Whether means rest on the least and the greatest of stretches, because there is so much. */
+            sampled: boolean;
+            /** @description Whether there are older ones that are not told. */
+            truncated: boolean;
+            /**
+             * Format: int64
+             * @description Environment steps of a window.
+             */
+            window_steps: number;
+            /** @description Those in which something was measured, oldest first. */
+            windows: components["schemas"]["AnalyticsWindow"][];
         };
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
@@ -1467,6 +1872,20 @@ export interface components {
             /** @description Oldest first. */
             lines: components["schemas"]["AuditEntry"][];
         };
+        /** @description The games of one seed. */
+        Bucket: {
+            /** @description The random moves that its games began with. */
+            opening: number[];
+            /** @description In an environment, the returns of A and B. */
+            returns: number[] | null;
+            /** @description The score of A in each game; with both sides, first the one in which A moved first. */
+            scores: number[];
+            /**
+             * Format: int64
+             * @description The seed of the opening; in an environment what the episode was reset with.
+             */
+            seed: number;
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
@@ -1501,6 +1920,49 @@ export interface components {
             /** @description Another preset. */
             preset?: string | null;
         };
+        /** @description What is at work on this machine. */
+        Cluster: {
+            /** @description CPU cores of the machine. */
+            cores: number;
+            /** @description What the runs at work cost. */
+            cost: components["schemas"]["Cost"];
+            /**
+             * Format: int64
+             * @description Bytes of that disk.
+             */
+            disk_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Bytes that are free for the data folder.
+             */
+            disk_free_bytes: number | null;
+            /** @description How many runs are where in their lives. */
+            jobs: components["schemas"]["Jobs"];
+            /** @description The lab first, then supervisor and trainer of every run at work, at most 200 runs. */
+            pods: components["schemas"]["Pod"][];
+            /**
+             * Format: int64
+             * @description Runs that wait for their turn.
+             */
+            queue_depth: number;
+        };
+        /** @description How good a source of figures is. */
+        Completeness: {
+            /** @description Why, where it is not as it should be. */
+            detail: string | null;
+            /** @description `metrics`, `evaluations`, `episode_metrics` or `heartbeat`. */
+            source: string;
+            /** @description `ok`, `stale`, `missing` or `error`. */
+            state: string;
+        };
+        /** @description An evaluation of a policy, a match or a tournament, with what it found so far. */
+        Contest: {
+            evaluation: components["schemas"]["EvaluationJob"] | null;
+            match: components["schemas"]["MatchDetail"] | null;
+            /** @description The run that it is. */
+            run: components["schemas"]["Run"];
+            tournament: components["schemas"]["TournamentDetail"] | null;
+        };
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -1519,12 +1981,54 @@ export interface components {
             /** @description What the keys do. */
             keys: components["schemas"]["Control"][];
         };
+        /** @description What the runs at work cost, as an estimate from the prices in `lab.json`. */
+        Cost: {
+            /** @description The currency, as `lab.json` names it. */
+            currency: string;
+            /**
+             * Format: double
+             * @description An hour of what is used now.
+             */
+            per_hour: number;
+            /** @description Whether there are prices at all. */
+            priced: boolean;
+            /**
+             * Format: double
+             * @description What the runs at work have come to since they were started, at what they use now.
+             */
+            so_far: number;
+        };
         /** @description A run that was made, or the first of several. */
         CreatedRun: components["schemas"]["Run"] & {
             /** @description What the client should know: that the id it gave is out of date. */
             notice: string | null;
             /** @description All that were made. */
             run_ids: string[];
+        };
+        /** @description How the returns of two players in the same episodes compare. */
+        Difference: {
+            /** @description The 95% interval of their mean. */
+            ci95: number[];
+            /**
+             * Format: double
+             * @description Mean of A's return less B's.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description Mean return of A.
+             */
+            mean_a: number;
+            /**
+             * Format: double
+             * @description Mean return of B.
+             */
+            mean_b: number;
+            /**
+             * Format: double
+             * @description Standard deviation of the differences.
+             */
+            std: number;
         };
         /** @description What a key does while it is held. */
         Effect: {
@@ -1913,6 +2417,30 @@ export interface components {
             /** @enum {string} */
             type: "Snapshot";
         };
+        /** @description What an insight rests on: where to look, and what is seen there. */
+        Evidence: {
+            /**
+             * Format: int64
+             * @description From this step on.
+             */
+            from_step: number;
+            /** @description Its name for people. */
+            label: string;
+            /**
+             * @description The metric whose chart shows it.
+             * @example rollout/ep_rew_mean
+             */
+            metric: string;
+            /** @description The numbers, by name. */
+            numbers: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Up to this step.
+             */
+            to_step: number;
+        };
         /** @description A template of runs, which never changes. */
         Experiment: {
             /** @description The algorithm. */
@@ -2091,6 +2619,34 @@ export interface components {
             detail: string;
             /** @description JSON pointer of the field in the request body. */
             pointer: string;
+        };
+        /** @description What a metric came to in a window. */
+        Figures: {
+            /**
+             * Format: double
+             * @description The newest.
+             */
+            last: number;
+            /**
+             * Format: double
+             * @description The greatest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description Their mean.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description The least.
+             */
+            min: number;
+            /**
+             * Format: int64
+             * @description Values.
+             */
+            n: number;
         };
         /** @description A fork to be made. */
         Fork: {
@@ -2339,6 +2895,71 @@ export interface components {
              */
             last: number;
         } | "zero";
+        /** @description One thing that the numbers say. */
+        Insight: {
+            /** @description The numbers behind it, in a sentence. */
+            detail: string;
+            /** @description What it rests on. */
+            evidence: components["schemas"]["Evidence"];
+            /**
+             * @description What was found.
+             * @example converged
+             */
+            id: string;
+            /** @description For people who do not know the words. */
+            plain: string;
+            /**
+             * @description For people who know the words.
+             * @example Agent has converged on a stable strategy
+             */
+            sentence: string;
+            /**
+             * @description `error`, `warning`, `good` or `info`.
+             * @example good
+             */
+            severity: string;
+            /** @description What could be done. */
+            suggestion: string | null;
+            /** @description What to show: the sentence, or with `plain` the plain one. */
+            text: string;
+        };
+        /** @description What the numbers of a run say. */
+        Insights: {
+            /** @description The most serious first. */
+            insights: components["schemas"]["Insight"][];
+            /**
+             * Format: int64
+             * @description The newest metric row that was looked at: the answer changes when there are more.
+             */
+            last_row: number;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number;
+            /** @description What is going on, in a few plain sentences. */
+            summary: string;
+        };
+        /**
+         * @description What an interval is over.
+         * @enum {string}
+         */
+        IntervalKind: "seeds" | "episodes";
+        /** @description A metric in a window. */
+        IterationMetric: {
+            /** @description What it came to. */
+            figures: components["schemas"]["Figures"];
+            /** @description Name of the metric. */
+            key: string;
+            /** @description Its name for people. */
+            label: string;
+            /** @description Environment steps of its points; of more than 1,000, evenly thinned out. */
+            step: number[];
+            /** @description Values; none where one was not finite. */
+            value: (number | null)[];
+        };
         /** @description How a run is carried out. */
         Job: {
             /** @description What its supervisor starts; `RUN` stands for the run's name. */
@@ -2376,6 +2997,34 @@ export interface components {
             /** @description Threads that learn. */
             threads: number;
         };
+        /** @description How many runs are where in their lives. */
+        Jobs: {
+            /**
+             * Format: int64
+             * @description Ended in an error, or lost.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description In the queue.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description At work.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Done.
+             */
+            succeeded: number;
+            /**
+             * Format: int64
+             * @description Ended because somebody asked.
+             */
+            terminated: number;
+        };
         /** @description How many of a kind are kept. */
         Kept: {
             /**
@@ -2398,6 +3047,28 @@ export interface components {
              */
             total: number;
         };
+        /** @description A figure that people look at first. */
+        Kpi: {
+            /** @description Its name for people. */
+            label: string;
+            /** @description The metric. */
+            metric: string;
+            /**
+             * @description `return`, `evaluation`, `steps_per_sec`, `length`, `profit`, `survival` or
+             *     `invalid_action_rate`.
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Steps at that value.
+             */
+            step: number | null;
+            /**
+             * Format: double
+             * @description The newest value; none where there is none.
+             */
+            value: number | null;
+        };
         /** @description What the lab is. */
         LabFacts: {
             /** @description CPU cores of the machine. */
@@ -2406,6 +3077,72 @@ export interface components {
             data_dir: string;
             /** @description Version of the product. */
             version: string;
+        };
+        /** @description What trainings have reached in an environment. */
+        Leaderboard: {
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description How many trainings have an evaluation, of the newest 1,000. */
+            n_runs: number;
+            /** @description The configurations, best first. */
+            rows: components["schemas"]["LeaderboardRow"][];
+            /**
+             * Format: double
+             * @description The mean return from which the task counts as solved.
+             */
+            threshold: number | null;
+        };
+        /** @description Trainings that differ in nothing but their seed. */
+        LeaderboardRow: {
+            /** @description What the last evaluations come to: mean, IQM, bootstrap intervals. */
+            aggregate: components["schemas"]["Aggregate"];
+            /** @description The algorithm. */
+            algorithm: string;
+            /** @description The 95% interval of the mean. */
+            ci95: number[];
+            /** @description SHA-256 of the configuration without its seed. */
+            config_sha256: string;
+            /** @description Options of the environment. */
+            env: Record<string, never>;
+            /** @description The experiment that the first of them is of. */
+            experiment_id: string | null;
+            /** @description What the interval is over. */
+            interval: components["schemas"]["IntervalKind"];
+            /** @description The name of the first of them for people. */
+            name: string;
+            /** @description Its place, from 1. */
+            place: number;
+            /** @description The trainings, best first. */
+            runs: components["schemas"]["LeaderboardRun"][];
+            /** @description Whether the mean is at the threshold or above; none where there is no threshold. */
+            solved: boolean | null;
+        };
+        /** @description One training of a row. */
+        LeaderboardRun: {
+            /** @description Its 95% interval. */
+            ci95: number[];
+            /**
+             * Format: int32
+             * @description Episodes of its last evaluation.
+             */
+            episodes: number;
+            /**
+             * Format: double
+             * @description Their mean return.
+             */
+            mean: number;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Its seed.
+             */
+            seed: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the policy that was evaluated.
+             */
+            step: number;
         };
         /** @description How many lines a foreign trainer wrote, each in exactly one class. */
         LineCounts: {
@@ -2453,6 +3190,18 @@ export interface components {
              */
             wrong: number;
         };
+        /** @description An address in another tool. */
+        Link: {
+            /** @description `grafana`, `tempo`, `jaeger` or `loki`. */
+            tool: string;
+            /** @description The address. */
+            url: string;
+        };
+        /** @description Where other tools show what was asked for. */
+        Links: {
+            /** @description One per tool whose address is in `lab.json` and asks for no more than was given. */
+            links: components["schemas"]["Link"][];
+        };
         /** @description A picture of what a run is doing. */
         LiveFrame: {
             /**
@@ -2492,6 +3241,46 @@ export interface components {
             /** @description Whether there are more before them. */
             truncated: boolean;
         };
+        /** @description A match that has ended, as the log has it. */
+        LoggedMatch: {
+            /** @description The player whose result is told. */
+            a: components["schemas"]["Player"];
+            /** @description When it ended (RFC 3339). */
+            at: string;
+            /** @description The other. */
+            b: components["schemas"]["Player"];
+            /**
+             * Format: int32
+             * @description Games drawn.
+             */
+            draws: number;
+            /** @description Options of the environment. */
+            env: Record<string, never>;
+            /** @description Id of the game or environment. */
+            game: string;
+            /**
+             * @description Its name: that of the run, and in a tournament the number of the pairing after a slash.
+             * @example r-7f3k2m/3
+             */
+            id: string;
+            /**
+             * Format: int32
+             * @description Games lost.
+             */
+            losses: number;
+            /** @description The run that played it; it may be gone. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             */
+            seed_base: number;
+            /**
+             * Format: int32
+             * @description Games won by A.
+             */
+            wins: number;
+        };
         /** @description The token, typed by a person. */
         Login: {
             /** @description The lab's token. */
@@ -2503,6 +3292,30 @@ export interface components {
             secret: string;
             /** @description What it is. */
             token: components["schemas"]["Token"];
+        };
+        /** @description How a match went, seed by seed. Figures are in `match_result` of its run. */
+        MatchDetail: {
+            /** @description The player whose result is told. */
+            a: components["schemas"]["Player"];
+            /** @description The other. */
+            b: components["schemas"]["Player"];
+            /** @description Whether each opening was played from both sides. */
+            both_sides: boolean;
+            /** @description Seed by seed, at most 10,000. */
+            buckets: components["schemas"]["Bucket"][];
+            difference: components["schemas"]["Difference"] | null;
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             */
+            seed_base: number;
+        };
+        /** @description A page of matches. */
+        MatchPage: {
+            /** @description The matches, newest first. */
+            matches: components["schemas"]["LoggedMatch"][];
+            /** @description Ask with this as `before` for the next page; none after the last. */
+            next: string | null;
         };
         /** @description How two players compare, from the view of the first. */
         MatchResult: {
@@ -2755,6 +3568,34 @@ export interface components {
              */
             seed?: number | null;
         };
+        /** @description A match to be played. */
+        NewMatch: {
+            /** @description Options of the environment; without them those of the players. */
+            env?: Record<string, never>;
+            /**
+             * @description Id of the game or environment; without it that which the players were made for.
+             * @example connect4
+             */
+            game?: string | null;
+            /**
+             * @description The player whose result is told: `random`, `mcts:100`, `model:lander@best`, a run such as
+             *     `r-7f3k2m@latest`, or `artifact:RUN/ARTIFACT`.
+             * @example model:lander@best
+             */
+            model_a: string;
+            /**
+             * @description The other player.
+             * @example random
+             */
+            model_b: string;
+            /**
+             * Format: int32
+             * @description How many games, or episodes in an environment; 100 games or 20 episodes without it.
+             */
+            n_matches?: number | null;
+            /** @description Which openings or episodes. */
+            seed_plan?: components["schemas"]["NewSeedPlan"];
+        };
         /** @description A version to be made. */
         NewModel: {
             /** @description An ONNX file that the run has made, instead of a checkpoint. */
@@ -2797,7 +3638,7 @@ export interface components {
              */
             game: string;
             /**
-             * @description Id of the opponent.
+             * @description Id of the opponent, or a named model such as `model:four@best`.
              * @example builtin:perfect
              */
             opponent: string;
@@ -2878,6 +3719,26 @@ export interface components {
              */
             total_timesteps: number | null;
         };
+        /** @description Which openings or episodes are played. */
+        NewSeedPlan: {
+            /**
+             * @description Whether each opening is played from both sides; otherwise the first player always moves
+             *     first. It means nothing in an environment.
+             * @default true
+             */
+            both_sides: boolean | null;
+            /**
+             * Format: int32
+             * @description How many seeds: each is one opening, or one episode.
+             */
+            count?: number | null;
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             * @default 0
+             */
+            seed_base: number;
+        };
         /** @description The seeds of several runs. */
         NewSeeds: number[] | {
             /**
@@ -2934,6 +3795,48 @@ export interface components {
             name: string;
             /** @description What they may do. */
             role: components["schemas"]["Role"];
+        };
+        /** @description A tournament to be played. */
+        NewTournament: {
+            /** @description Options of the environment; without them those of the players. */
+            env?: Record<string, never>;
+            /**
+             * @description Id of the game or environment.
+             * @example connect4
+             */
+            game: string;
+            /**
+             * Format: int32
+             * @description Games of each pairing, an even number; in an environment its episodes.
+             * @default 20
+             */
+            games_per_pair: number;
+            /**
+             * @description Who meets whom.
+             * @default round_robin
+             */
+            kind: components["schemas"]["TournamentKind"];
+            /**
+             * @description The players, written as for a match; each once.
+             * @example [
+             *       "random",
+             *       "mcts:100",
+             *       "perfect"
+             *     ]
+             */
+            players: string[];
+            /**
+             * Format: int64
+             * @description What the seeds follow from. All pairings play the same openings or episodes.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Format: int32
+             * @description How many pairings are played at once; each counts a core.
+             * @default 1
+             */
+            threads: number;
         };
         /** @description Somebody to play against. */
         Opponent: {
@@ -3135,6 +4038,70 @@ export interface components {
             /** @description Who must move. */
             turn: components["schemas"]["Turn"];
         };
+        /** @description A player, as matches name it for ever. */
+        Player: {
+            /**
+             * @description Who it is; the same key always plays the same.
+             * @example model:lander@3
+             */
+            key: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description SHA-256 of what it has learnt, where it has. */
+            sha256: string | null;
+        };
+        /** @description A process, or the group of processes of a trainer. */
+        Pod: {
+            /**
+             * Format: double
+             * @description CPU use; 100 is one core. Trainers only.
+             */
+            cpu_percent: number | null;
+            /**
+             * Format: double
+             * @description CPU seconds so far. Lab and supervisors only.
+             */
+            cpu_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Memory on all GPUs.
+             */
+            gpu_memory_bytes: number | null;
+            /**
+             * Format: double
+             * @description Use of the busiest GPU, in percent.
+             */
+            gpu_percent: number | null;
+            /** @description `fresh`, `stale` or `dead`. */
+            health: string;
+            /** @description `lab`, `supervisor` or `trainer`. */
+            kind: string;
+            /** @description Where other tools show it. */
+            links: components["schemas"]["Link"][];
+            /**
+             * Format: int64
+             * @description Memory.
+             */
+            memory_bytes: number | null;
+            /**
+             * @description What it is, and of which run.
+             * @example trainer/r-7f3k2m
+             */
+            name: string;
+            /** @description The run that it works for. */
+            run_id: string | null;
+            state: components["schemas"]["RunState"] | null;
+            /**
+             * Format: int64
+             * @description Environment steps so far.
+             */
+            step: number | null;
+            /**
+             * Format: double
+             * @description Environment steps a second.
+             */
+            steps_per_sec: number | null;
+        };
         /** @description One episode, frame by frame. */
         Preview: {
             /** @description The environment. */
@@ -3196,6 +4163,114 @@ export interface components {
             title: string;
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
+        };
+        /** @description How strong a player is. */
+        Rating: {
+            /** @description Its 95% interval. */
+            ci95: number[];
+            /**
+             * Format: int64
+             * @description Games that it drew.
+             */
+            draws: number;
+            /**
+             * Format: double
+             * @description Elo after its last game, from 1200 and with K = 1, as ML-Agents keeps it.
+             */
+            elo: number;
+            /**
+             * Format: int64
+             * @description Games that it played.
+             */
+            games: number;
+            /**
+             * Format: int64
+             * @description Games that it lost.
+             */
+            losses: number;
+            /** @description Who it is. */
+            player: components["schemas"]["Player"];
+            /**
+             * Format: double
+             * @description Bradley-Terry rating of all games at once, in Elo above the anchor.
+             */
+            rating: number;
+            /**
+             * Format: double
+             * @description Its standard error; 0 for the anchor.
+             */
+            standard_error: number;
+            /** @description TrueSkill after its last game. */
+            trueskill: components["schemas"]["TrueSkill"];
+            /**
+             * Format: int64
+             * @description Games that it won.
+             */
+            wins: number;
+        };
+        /** @description Players that games connect, however indirectly. */
+        RatingGroup: {
+            /** @description The key of the player whose rating is 0. */
+            anchor: string;
+            /** @description The players, the strongest first. */
+            players: components["schemas"]["Rating"][];
+        };
+        /** @description Ratings after each match. */
+        RatingHistory: {
+            /** @description Id of the game or environment. */
+            game: string;
+            /** @description The matches in the order in which they ended. */
+            moments: components["schemas"]["RatingMoment"][];
+        };
+        /** @description Where the players of a match stood after it. */
+        RatingMoment: {
+            /** @description Player A after it. */
+            a: components["schemas"]["RatingStanding"];
+            /** @description When it ended (RFC 3339). */
+            at: string;
+            /** @description Player B after it. */
+            b: components["schemas"]["RatingStanding"];
+            /** @description How many games it had. */
+            games: number;
+            /** @description The match. */
+            match_id: string;
+            /**
+             * Format: double
+             * @description A's share of the points.
+             */
+            score: number;
+        };
+        /** @description Where a player stood. */
+        RatingStanding: {
+            /**
+             * Format: double
+             * @description Elo, from 1200 and with K = 1.
+             */
+            elo: number;
+            /** @description Its key. */
+            key: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description TrueSkill. */
+            trueskill: components["schemas"]["TrueSkill"];
+        };
+        /** @description How strong the players of a game are. */
+        Ratings: {
+            /** @description Id of the game or environment. */
+            game: string;
+            /** @description Groups of players that games connect; ratings of different groups cannot be compared. */
+            groups: components["schemas"]["RatingGroup"][];
+            /**
+             * Format: int64
+             * @description How many games they had.
+             */
+            n_games: number;
+            /** @description Matches that do not count: under other options, or older rules. */
+            n_left_out: number;
+            /** @description How many matches count. */
+            n_matches: number;
+            /** @description What one must know to read them, in sentences. */
+            notes: string[];
         };
         /** @description Whether the lab can work. */
         Readyz: {
@@ -3686,6 +4761,104 @@ export interface components {
             /** @description The oldest first; at most 1000. */
             tokens: components["schemas"]["Token"][];
         };
+        /** @description How a tournament stands. */
+        TournamentDetail: {
+            /**
+             * @description The share of the points that each player (row) took from each other (column); none where
+             *     they have not met.
+             */
+            cross_table: (number | null)[][];
+            /** @description Who meets whom. */
+            kind: components["schemas"]["TournamentKind"];
+            /** @description How many pairings there will be. */
+            n_pairings: number;
+            /** @description The pairings that have ended. */
+            pairings: components["schemas"]["TournamentPairing"][];
+            /** @description The players, in the order in which they were named. */
+            players: components["schemas"]["Player"][];
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             */
+            seed: number;
+            /** @description Where the players stand, the best first. */
+            standings: components["schemas"]["TournamentStanding"][];
+        };
+        /**
+         * @description Who meets whom.
+         * @enum {string}
+         */
+        TournamentKind: "round_robin" | "gauntlet";
+        /** @description A pairing of a tournament, from the view of A. */
+        TournamentPairing: {
+            /** @description Place of player A among the players, from 0. */
+            a: number;
+            /** @description Place of player B. */
+            b: number;
+            difference: components["schemas"]["Difference"] | null;
+            /**
+             * Format: int32
+             * @description Games drawn.
+             */
+            draws: number;
+            /**
+             * Format: double
+             * @description Difference of strength in Elo; none when it has no bound.
+             */
+            elo: number | null;
+            /**
+             * Format: int32
+             * @description Games lost.
+             */
+            losses: number;
+            /**
+             * Format: double
+             * @description Share of the points.
+             */
+            score: number;
+            /** @description The 95% interval of the score. */
+            score_ci95: number[];
+            /**
+             * Format: int32
+             * @description Games won.
+             */
+            wins: number;
+        };
+        /** @description Where a player of a tournament stands. */
+        TournamentStanding: {
+            /**
+             * Format: int32
+             * @description Games that it drew.
+             */
+            draws: number;
+            /**
+             * Format: int32
+             * @description Games that it played.
+             */
+            games: number;
+            /**
+             * Format: int32
+             * @description Games that it lost.
+             */
+            losses: number;
+            /** @description Place of the player among the players, from 0. */
+            player: number;
+            /**
+             * Format: double
+             * @description Its points: a win is 1, a draw a half.
+             */
+            points: number;
+            /**
+             * Format: double
+             * @description Its share of the points that it could have.
+             */
+            score: number;
+            /**
+             * Format: int32
+             * @description Games that it won.
+             */
+            wins: number;
+        };
         /** @description The runs in the trash. */
         Trash: {
             /** @description The last deleted first. */
@@ -3701,6 +4874,24 @@ export interface components {
             name: string;
             /** @description When it will be removed for good. */
             purge_at: string;
+        };
+        /** @description A TrueSkill rating. */
+        TrueSkill: {
+            /**
+             * Format: double
+             * @description What it is at least, almost surely: `mu - 3 sigma`.
+             */
+            exposed: number;
+            /**
+             * Format: double
+             * @description The mean of what is believed.
+             */
+            mu: number;
+            /**
+             * Format: double
+             * @description Its standard deviation.
+             */
+            sigma: number;
         };
         /** @description A setting to be changed. */
         Tune: {
@@ -3758,6 +4949,313 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_analytics_runs: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsRuns"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsWindows"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_iterations: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsWindows"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_iteration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the window, from 1 */
+                iteration: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsIteration"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsSummary"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_audit: {
         parameters: {
             query?: {
@@ -3910,6 +5408,49 @@ export interface operations {
             };
         };
     };
+    show_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_environments: {
         parameters: {
             query?: never;
@@ -4022,6 +5563,8 @@ export interface operations {
                  * @example queued,running
                  */
                 state?: string;
+                /** @description What is evaluated: a policy, two players in a match, or several in a tournament. */
+                kind?: "policy" | "match" | "tournament";
             };
             header?: never;
             path?: never;
@@ -4059,6 +5602,151 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_match: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMatch"];
+            };
+        };
+        responses: {
+            /** @description The match */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_contest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run that it is */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contest"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -4678,6 +6366,135 @@ export interface operations {
             };
         };
     };
+    show_leaderboard: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the environment.
+                 * @example LunarLander-v3
+                 */
+                env: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Leaderboard"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_links: {
+        parameters: {
+            query?: {
+                /** @description A run. */
+                run_id?: string;
+                /** @description A request, by its `X-Request-Id`. */
+                request_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Links"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     log_in: {
         parameters: {
             query?: never;
@@ -4768,6 +6585,66 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_matches: {
+        parameters: {
+            query?: {
+                /** @description Only those at this game or environment. */
+                game?: string;
+                /** @description Only those of the player with this key. */
+                player?: string;
+                /** @description How many, at most 500. */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatchPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6152,6 +8029,142 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_ratings: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the game or environment.
+                 * @example connect4
+                 */
+                game: string;
+                /** @description Key of the player whose rating is 0; `builtin:random` without it. */
+                anchor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ratings"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_rating_history: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the game or environment.
+                 * @example connect4
+                 */
+                game: string;
+                /** @description Only the matches of the player with this key. */
+                player?: string;
+                /** @description How many of the newest matches, at most 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RatingHistory"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -7599,6 +9612,71 @@ export interface operations {
             };
         };
     };
+    show_insights: {
+        parameters: {
+            query?: {
+                /** @description Whether `text` is for people who do not know the words of the trade. */
+                plain?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Insights"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_log: {
         parameters: {
             query?: {
@@ -7943,6 +10021,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_report: {
+        parameters: {
+            query?: {
+                /** @description `json`, `text` or `html`. */
+                format?: "json" | "text" | "html";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/plain": string;
+                    "text/html": string;
                 };
             };
             400: {
@@ -9280,6 +11425,97 @@ export interface operations {
             };
         };
     };
+    create_tournament: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTournament"];
+            };
+        };
+        responses: {
+            /** @description The tournament */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_trash: {
         parameters: {
             query?: never;
@@ -9423,6 +11659,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    expose_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
         };
     };
