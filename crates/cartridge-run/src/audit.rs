@@ -118,6 +118,8 @@ pub enum Deed {
     Login,
     /// A browser was logged out.
     Logout,
+    /// Somebody took note of an alert.
+    Acknowledge,
     /// Something that has no word of its own: `new` has the request.
     Request,
 }
@@ -149,6 +151,7 @@ impl Deed {
             Self::Revoke => "revoke",
             Self::Login => "login",
             Self::Logout => "logout",
+            Self::Acknowledge => "acknowledge",
             Self::Request => "request",
         }
     }
@@ -564,6 +567,7 @@ impl Marks {
             | Deed::Revoke
             | Deed::Login
             | Deed::Logout
+            | Deed::Acknowledge
             | Deed::Request => {}
         }
         let is_made = matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate);

@@ -113,6 +113,12 @@ pub enum RunError {
         "run `{0}` has recorded no weights of our own training: there is nothing to compare with"
     )]
     NothingToReproduce(RunId),
+    /// There is no such alert.
+    #[error("there is no alert `{0}`\nhint: `cartridge alerts list` has their names")]
+    NoSuchAlert(String),
+    /// The alert is over.
+    #[error("alert `{0}` is over already; nothing is left to take note of")]
+    AlertOver(String),
     /// The run has no such checkpoint.
     #[error("run `{run}` has no checkpoint `{name}`")]
     NoSuchCheckpoint {

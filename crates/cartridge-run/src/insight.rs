@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 
 pub use self::history::{History, Point, Return};
 pub use self::level::Level;
+use crate::config::Algorithm;
 use crate::error::Result;
 use crate::steer;
 
@@ -167,6 +168,8 @@ pub struct Subject {
     pub total_steps: Option<u64>,
     /// What a return means in its environment, where that is known.
     pub level: Option<Level>,
+    /// What learns, where it is one of ours.
+    pub algorithm: Option<Algorithm>,
     /// Whether actions are numbers and not one of a list; nothing where the environment is unknown.
     pub is_continuous: Option<bool>,
     /// How far an update may move the policy before it is cut short, where that is set.
@@ -193,6 +196,7 @@ impl Subject {
             step: status.step,
             total_steps: total.or_else(|| trainer?.total_timesteps).filter(|&total| total > 0),
             level: Level::of(&manifest.env_id, options),
+            algorithm: serde_json::from_value(config["algo"].clone()).ok(),
             is_continuous: spec.map(|spec| match spec.actions {
                 ActionSpace::Discrete(_) => options.get("continuous") == Some(&Value::Bool(true)),
                 ActionSpace::Continuous { .. } => true,
@@ -277,11 +281,18 @@ fn summary(subject: &Subject, history: &History, insights: &[Insight]) -> String
 /// A number for people: as many digits as mean something.
 pub fn figure(value: f64) -> String {
     match value.abs() {
-        0.0 => "0".to_owned(),
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 1.0 => format!("{value:.1}"),
-        size if size >= 0.001 => format!("{value:.3}"),
-        _ => format!("{value:.1e}"),
+        size if size >= 0.0005 => format!("{value:.3}"),
+        _ => "0".to_owned(),
+    }
+}
+
+/// [`figure`] of what may be small and mean something, such as a learning rate.
+pub(crate) fn small_figure(value: f64) -> String {
+    match value.abs() {
+        size if (1e-12..0.001).contains(&size) => format!("{value:.0e}"),
+        _ => figure(value),
     }
 }
 

@@ -4,6 +4,7 @@
 //! ([`Lab::tick`]), and answers from there. Everything here blocks; the server calls it off its
 //! event loop.
 
+mod alerts;
 mod analysis;
 mod contests;
 mod evaluations;
@@ -33,6 +34,7 @@ use cartridge_store::{
     RunState, StoreError,
 };
 
+use crate::alert::{self, Alert};
 use crate::audit::{Deed, Marks};
 use crate::discovery::Subject;
 use crate::episode::Archives;
@@ -40,10 +42,7 @@ use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::queue::Limits;
 use crate::secret;
-use crate::supervisor::HEARTBEAT;
-
-/// A supervisor that has been silent for two heartbeats is lost.
-const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
+use crate::supervisor::{HEARTBEAT, LOST_AFTER};
 
 /// Silence after which a run is no longer fresh.
 const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64 * 3 / 2);
@@ -111,6 +110,10 @@ pub struct Lab {
     matches: Mutex<MatchLog>,
     /// What was last said of runs, so that it is worked out once per row.
     said: analysis::Said,
+    /// How the alerts stand.
+    alerts: Mutex<alert::Book>,
+    /// Runs of which something was heard since the watch last looked.
+    stirred: Mutex<BTreeSet<RunId>>,
     /// Bytes that were removed because they were not to be kept.
     pub(crate) pruned_bytes: AtomicU64,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
@@ -218,8 +221,8 @@ pub struct DeletedRun {
 pub struct FeedMessage {
     /// Its place in the one sequence.
     pub seq: u64,
-    /// The run.
-    pub run_id: RunId,
+    /// The run; none where it is about the lab.
+    pub run_id: Option<RunId>,
     /// The run that it evaluates, so that whoever follows that one hears of it.
     pub evaluates: Option<RunId>,
     /// What happened.
@@ -233,6 +236,13 @@ pub enum FeedNews {
     Progress(Box<RunView>, Vec<MetricLine>),
     /// An event was logged, with its number in the run.
     Event(u64, EventLine),
+    /// An alert fired, or changed.
+    Alert {
+        /// How it stands.
+        alert: Box<Alert>,
+        /// Whether it has just fired.
+        is_new: bool,
+    },
 }
 
 /// A stretch of the feed without a gap.
@@ -291,9 +301,12 @@ impl Lab {
             archives: Archives::default(),
             matches: Mutex::default(),
             said: analysis::Said::default(),
+            alerts: Mutex::default(),
+            stirred: Mutex::default(),
             pruned_bytes: AtomicU64::new(0),
             lock: Mutex::new(lock),
         };
+        lab.open_alerts()?;
         lab.mending(|| lab.take_in(OPENING_TIME))?;
         // Those that failed while nobody was there to start them again.
         let broken = RunFilter {
@@ -571,6 +584,9 @@ impl Lab {
 
     fn ingest(&self, index: &mut Index, id: &RunId) -> Result<(Vec<FeedRow>, bool)> {
         let (news, mut rows) = index.ingest(&self.data, id)?;
+        if !rows.is_empty() {
+            held(&self.stirred).insert(id.clone());
+        }
         let run = index.run(id)?;
         let state = run.status.state();
         self.plan_restart(&run);
@@ -599,6 +615,9 @@ impl Lab {
             }
             (health, is_news)
         };
+        if is_news {
+            held(&self.stirred).insert(id.clone());
+        }
         if health == Health::Dead && state != RunState::Lost {
             if let Some(reason) = self.why_disk_fails() {
                 held(&self.watch).lost_reasons.insert(id.clone(), reason);
@@ -626,34 +645,42 @@ impl Lab {
 
     fn messages(&self, rows: &[FeedRow]) -> Result<Vec<FeedMessage>> {
         let mut messages = Vec::with_capacity(rows.len());
-        for FeedRow { seq, run_id, item } in rows {
-            let progress = |lines| {
-                Ok::<_, RunError>(Some(FeedNews::Progress(Box::new(self.run(run_id)?), lines)))
-            };
-            let news = match *item {
-                FeedItem::Event(number) => self
-                    .read(|index| index.event(run_id, number))
-                    .map(|line| line.map(|line| FeedNews::Event(number, line))),
-                FeedItem::Metrics(start, end) => {
-                    progress(metrics_in(&self.data.run(run_id), (start, end))?)
-                }
-                FeedItem::Status => progress(Vec::new()),
-            };
-            match news {
-                Ok(Some(news)) => {
-                    let evaluates = match &news {
-                        FeedNews::Progress(view, _) => view.run.manifest.evaluates(),
-                        FeedNews::Event(..) => self.read(|index| index.evaluated_by(run_id))?,
-                    };
-                    let (seq, run_id) = (*seq, run_id.clone());
-                    messages.push(FeedMessage { seq, run_id, evaluates, news });
-                }
+        for row in rows {
+            match self.message(row) {
+                Ok(message) => messages.extend(message),
                 // The run has been deleted since.
-                Ok(None) | Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
+                Err(RunError::Store(StoreError::NoSuchRun(_))) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(messages)
+    }
+
+    /// What a row of the feed says; nothing where what it speaks of is gone.
+    fn message(&self, row: &FeedRow) -> Result<Option<FeedMessage>> {
+        let FeedRow { seq, run_id, item } = row;
+        let news = match (*item, run_id) {
+            (FeedItem::Alert(line), _) => self.alert_news(line),
+            (FeedItem::Event(number), Some(id)) => {
+                let line = self.read(|index| index.event(id, number))?;
+                line.map(|line| FeedNews::Event(number, line))
+            }
+            (FeedItem::Metrics(start, end), Some(id)) => {
+                let lines = metrics_in(&self.data.run(id), (start, end))?;
+                Some(FeedNews::Progress(Box::new(self.run(id)?), lines))
+            }
+            (FeedItem::Status, Some(id)) => {
+                Some(FeedNews::Progress(Box::new(self.run(id)?), Vec::new()))
+            }
+            (_, None) => None,
+        };
+        let Some(news) = news else { return Ok(None) };
+        let evaluates = match (&news, run_id) {
+            (FeedNews::Progress(view, _), _) => view.run.manifest.evaluates(),
+            (FeedNews::Event(..), Some(id)) => self.read(|index| index.evaluated_by(id))?,
+            (FeedNews::Event(..) | FeedNews::Alert { .. }, _) => None,
+        };
+        Ok(Some(FeedMessage { seq: *seq, run_id: run_id.clone(), evaluates, news }))
     }
 
     /// Where a reader that last heard `seq` stands.

@@ -30,6 +30,7 @@
 //! * [`metrics`]: what was measured, by whatever name it is asked for.
 //! * [`insight`]: what the numbers of a run say, with evidence; [`analytics`]: runs in windows of
 //!   steps; [`report`]: all of a run on one page; [`cluster`]: what is at work on this machine, and what it costs.
+//! * [`alert`]: what a person should know of now, from firing to its end.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`hint`]: players that need no training, and asked; [`player`]: all who can be
 //!   compared.
@@ -48,6 +49,7 @@
 //! changes nothing for a trainer.
 
 pub mod aggregate;
+pub mod alert;
 pub mod analytics;
 pub mod archive;
 pub mod audit;

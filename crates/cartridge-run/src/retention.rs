@@ -41,6 +41,8 @@ pub struct LabConfig {
     pub server: Server,
     /// How the numbers of runs that do not say so themselves are summed up.
     pub analytics: Analytics,
+    /// When alerts fire, and who is told.
+    pub alerts: AlertLimits,
     /// What the machine costs.
     pub prices: Prices,
     /// Where other tools show what belongs to a run or a request.
@@ -54,6 +56,7 @@ impl Default for LabConfig {
             retention: Limits::default(),
             server: Server::default(),
             analytics: Analytics::default(),
+            alerts: AlertLimits::default(),
             prices: Prices::default(),
             links: Links::default(),
         }
@@ -66,6 +69,41 @@ impl Default for LabConfig {
 pub struct Server {
     /// Other origins whose pages may talk to the lab, such as `https://lab.example`.
     pub allowed_origins: Vec<String>,
+}
+
+/// When alerts fire, and who is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AlertLimits {
+    /// Milliseconds that 19 in 20 answers to `GET /api/…` must stay below, over a minute; nothing
+    /// for no alert.
+    pub api_p95_ms: Option<f64>,
+    /// Bytes that must be free for the data folder; nothing for no alert.
+    pub disk_free_bytes: Option<u64>,
+    /// Who else is told.
+    pub webhook: Webhook,
+}
+
+impl Default for AlertLimits {
+    fn default() -> Self {
+        Self {
+            api_p95_ms: Some(1_000.0),
+            disk_free_bytes: Some(1024 * 1024 * 1024),
+            webhook: Webhook::default(),
+        }
+    }
+}
+
+/// Another program that is told of alerts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Webhook {
+    /// The address that gets a POST for each change of an alert; nobody is told without one.
+    pub url: Option<String>,
+    /// Hosts that the address may have.
+    pub allow_hosts: Vec<String>,
+    /// Those of them that may be on this machine or in a private network.
+    pub allow_private_hosts: Vec<String>,
 }
 
 /// Where other tools show what belongs to a run or a request: addresses in which `{run_id}` and

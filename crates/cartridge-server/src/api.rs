@@ -1,5 +1,6 @@
 //! One file per noun.
 
+pub mod alerts;
 pub mod analytics;
 pub mod artifacts;
 pub mod audit;

@@ -248,6 +248,8 @@ impl ApiError {
                     (StatusCode::NOT_FOUND, "no_such_artifact")
                 }
                 RunError::BadToken { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+                RunError::NoSuchAlert(_) => (StatusCode::NOT_FOUND, "no_such_alert"),
+                RunError::AlertOver(_) => (StatusCode::CONFLICT, "alert_over"),
                 RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),
                 RunError::Store(_)
                 | RunError::Policy { .. }

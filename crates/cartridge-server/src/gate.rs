@@ -30,7 +30,7 @@ pub struct Gate {
     /// Requests that are being answered, by key, and what they ask.
     under_way: Mutex<HashMap<String, String>>,
     /// How long answers take.
-    pub(crate) traffic: Traffic,
+    pub traffic: Traffic,
     /// Whether the lab could work when it was last asked.
     pub(crate) readiness: tokio::sync::Mutex<Option<(Instant, Readyz)>>,
 }

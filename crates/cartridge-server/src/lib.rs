@@ -8,7 +8,7 @@
 //! * [`roles`]: who may do what, in one table.
 //! * [`mutation`]: what every change goes through; [`recipe`]: how to make it again.
 //! * [`gate`], [`limits`]: how much may come in; [`connections`]: the sockets.
-//! * [`traffic`]: how long answers take.
+//! * [`traffic`]: how long answers take; [`webhook`]: alerts told to another program.
 //! * `document`: what all routes share in the OpenAPI document.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
 //! * [`live_frames`]: pictures of runs, while somebody watches.
@@ -39,6 +39,7 @@ pub mod recipe;
 pub mod roles;
 pub mod tickets;
 pub mod traffic;
+pub mod webhook;
 
 pub use cartridge_run::time;
 
@@ -157,6 +158,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::audit::router())
         .merge(api::tokens::router())
         .merge(api::login::router())
+        .merge(api::alerts::router())
         .merge(api::cluster::router())
         .merge(api::prometheus::router())
 }

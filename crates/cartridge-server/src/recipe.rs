@@ -326,6 +326,9 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
             &[&asked.part(3), &asked.part(2)],
             asked.query_flags(&[("checkpoint", "--checkpoint")]),
         ),
+        ("POST", "/api/alerts/{id}/acknowledge") => {
+            words(&["alerts", "ack", &asked.part(2)], Vec::new())
+        }
         ("POST", "/api/retention/run") => words(&["gc"], asked.flags(&[("dry_run", "--dry-run")])),
         ("POST", "/api/play") => {
             let flags = [("opponent", "--opponent"), ("side", "--side"), ("seed", "--seed")];

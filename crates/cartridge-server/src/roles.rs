@@ -75,6 +75,7 @@ pub const RULES: &[Rule] = &[
     operator("POST", "/api/runs/{id}/tune"),
     operator("POST", "/api/runs/{id}/unarchive"),
     operator("POST", "/api/runs/{id}/unpin"),
+    operator("POST", "/api/alerts/{id}/acknowledge"),
     // A game is a run of the lab, so whoever plays makes something.
     operator("POST", "/api/play"),
     operator("POST", "/api/play/{id}/hint").without_key(),

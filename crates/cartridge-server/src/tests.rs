@@ -576,6 +576,7 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
 
+mod alerts;
 mod artifacts;
 mod contests;
 mod experiments;

@@ -13,6 +13,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
+use cartridge_run::alert::watch::Latency;
 
 use crate::AppState;
 
@@ -61,6 +62,19 @@ impl Traffic {
         }
         histogram.n += 1;
         histogram.sum_s += seconds;
+    }
+
+    /// How long answers to `GET /api/…` have taken, all together. Others do what takes its time,
+    /// such as the moves of an opponent that thinks.
+    pub fn of_looking(&self) -> Latency {
+        let (mut counts, mut n) = ([0; BOUNDS.len()], 0);
+        for ((method, route, _), histogram) in &*self.held() {
+            if *method == "GET" && route.starts_with("/api/") {
+                counts.iter_mut().zip(histogram.counts).for_each(|(sum, count)| *sum += count);
+                n += histogram.n;
+            }
+        }
+        Latency { bounds: BOUNDS.to_vec(), counts: counts.to_vec(), n }
     }
 
     /// The histogram in Prometheus's text format.

@@ -112,6 +112,8 @@ pub enum FeedItem {
     Event(u64),
     /// Only the status changed.
     Status,
+    /// An alert changed: the number of its line.
+    Alert(u64),
 }
 
 /// A row of the feed.
@@ -119,8 +121,8 @@ pub enum FeedItem {
 pub struct FeedRow {
     /// Place in the one sequence.
     pub seq: u64,
-    /// The run.
-    pub run_id: RunId,
+    /// The run; none where it is about the lab.
+    pub run_id: Option<RunId>,
     /// What happened.
     pub item: FeedItem,
 }
@@ -323,7 +325,7 @@ impl Index {
         };
         let mut feed = Vec::new();
         for item in items.chain([progress]) {
-            feed.push(publish(&transaction, id, item)?);
+            feed.push(publish(&transaction, Some(id), item)?);
         }
         update_run(&transaction, id, &follower, is_active)?;
         transaction.commit()?;
@@ -341,14 +343,19 @@ impl Index {
         let mut follower: Follower = parse(&text)?;
         follower.status.lost = true;
         update_run(&transaction, id, &follower, true)?;
-        let feed = vec![publish(&transaction, id, FeedItem::Status)?];
+        let feed = vec![publish(&transaction, Some(id), FeedItem::Status)?];
         transaction.commit()?;
         Ok(feed)
     }
 
     /// Tells readers of the feed that something about a run changed which is not in its files.
     pub fn publish_status(&mut self, id: &RunId) -> Result<FeedRow> {
-        publish(&self.connection, id, FeedItem::Status)
+        publish(&self.connection, Some(id), FeedItem::Status)
+    }
+
+    /// Tells readers of the feed of the line `seq` of the alerts, which is about a run or the lab.
+    pub fn publish_alert(&mut self, run_id: Option<&RunId>, seq: u64) -> Result<FeedRow> {
+        publish(&self.connection, run_id, FeedItem::Alert(seq))
     }
 
     /// Forgets a run whose folder is gone.
@@ -627,13 +634,12 @@ impl Index {
             let item = match row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)? {
                 "metrics" => FeedItem::Metrics(row.get(3)?, row.get(4)?),
                 "event" => FeedItem::Event(row.get(3)?),
+                "alert" => FeedItem::Alert(row.get(3)?),
                 _ => FeedItem::Status,
             };
-            feed.push(FeedRow {
-                seq: row.get(0)?,
-                run_id: row.get::<_, String>(1)?.parse()?,
-                item,
-            });
+            let run_id = Some(row.get::<_, String>(1)?).filter(|id| !id.is_empty());
+            let run_id = run_id.map(|id| id.parse()).transpose()?;
+            feed.push(FeedRow { seq: row.get(0)?, run_id, item });
         }
         Ok(feed)
     }
@@ -704,17 +710,18 @@ fn update_run(
     Ok(())
 }
 
-fn publish(connection: &Connection, id: &RunId, item: FeedItem) -> Result<FeedRow> {
+fn publish(connection: &Connection, id: Option<&RunId>, item: FeedItem) -> Result<FeedRow> {
     let (kind, a, b) = match item {
         FeedItem::Metrics(start, end) => ("metrics", start, end),
         FeedItem::Event(seq) => ("event", seq, 0),
         FeedItem::Status => ("status", 0, 0),
+        FeedItem::Alert(seq) => ("alert", seq, 0),
     };
     connection
         .prepare_cached("INSERT INTO feed (run_id, kind, a, b) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id.as_str(), kind, a, b])?;
+        .execute(params![id.map_or("", RunId::as_str), kind, a, b])?;
     let seq = u64::try_from(connection.last_insert_rowid()).expect("rows are numbered from 1");
-    Ok(FeedRow { seq, run_id: id.clone(), item })
+    Ok(FeedRow { seq, run_id: id.cloned(), item })
 }
 
 fn indexed_run(row: &Row<'_>) -> rusqlite::Result<Result<IndexedRun>> {

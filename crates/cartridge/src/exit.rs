@@ -81,10 +81,12 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoActions(_)
             | RunError::NoPolicyFile(_)
             | RunError::NoContest(_)
-            | RunError::NoSuchToken(_),
+            | RunError::NoSuchToken(_)
+            | RunError::NoSuchAlert(_),
         ) => Exit::NotFound,
         Some(
             RunError::Ended { .. }
+            | RunError::AlertOver(_)
             | RunError::NotNow { .. }
             | RunError::NothingLeft { .. }
             | RunError::NoFork(_)

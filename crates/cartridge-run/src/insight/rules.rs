@@ -6,7 +6,8 @@ use cartridge_learn::metric::Metric;
 use cartridge_store::RunState;
 
 use super::history::{History, Return};
-use super::{Evidence, Finding, Insight, Level, Severity, Subject, figure};
+use super::{Evidence, Finding, Insight, Level, Severity, Subject, figure, small_figure};
+use crate::config::Algorithm;
 
 /// Windows of episodes in which a strategy may prove stable, the longest first. The shortest is what
 /// an early stop of Cart Pole looks at.
@@ -31,6 +32,12 @@ const UPDATES: usize = 20;
 const HIGH_KL: f64 = 0.05;
 /// One that moves it less hardly learns.
 const LOW_KL: f64 = 0.001;
+/// One that moves it further may have destroyed it: what was likely is next to impossible.
+const WILD_KL: f64 = 1.0;
+/// From here on a learning rate is not to blame when the policy hardly moves.
+const ORDINARY_RATE: f64 = 1e-3;
+/// What most trainings begin with.
+const USUAL_RATE: f64 = 3e-4;
 /// Entropy below this share of what it was at the beginning is gone.
 const ENTROPY_LEFT: f64 = 0.05;
 /// A value function that explains less explains nothing.
@@ -59,15 +66,22 @@ pub(super) fn all(subject: &Subject, history: &History) -> Vec<Insight> {
     };
     let is_stuck = trend.as_ref().is_some_and(|trend| trend.id == Finding::Stuck);
     found.extend(trend);
-    found.extend(variance(history));
-    found.extend(kl_high(subject, history));
-    if is_stuck {
-        found.extend(learning_rate_low(history));
+    if !is_collapsed {
+        found.extend(variance(history));
     }
+    // The causes, the first of which explains the others.
+    let mut rate = kl_high(subject, history);
     if !is_good {
+        rate = rate.or_else(|| kl_was_wild(history));
+    }
+    if is_stuck {
+        rate = rate.or_else(|| learning_rate_low(history));
+    }
+    if !is_good && rate.is_none() {
         found.extend(entropy_gone(subject, history));
         found.extend(value_not_learning(subject, history));
     }
+    found.extend(rate);
     found.extend(throughput(subject, history));
     if found.is_empty() && history.returns.len() < FEW_EPISODES {
         found.extend(too_early(subject, history));
@@ -186,13 +200,16 @@ fn collapse(subject: &Subject, history: &History) -> Option<Insight> {
     if gain <= least_gain || gain <= 0.0 || fall < COLLAPSE * gain || fall <= SURE * noise {
         return None;
     }
-    let share = (100.0 * fall / gain).min(999.0);
+    let lost = match 100.0 * fall / gain {
+        share if share >= 100.0 => "all".to_owned(),
+        share => format!("{share:.0}%"),
+    };
     Some(Insight {
         id: Finding::Collapse,
         severity: Severity::Warning,
         sentence: format!("The returns collapsed from {} to {}", figure(best), figure(now)),
         detail: format!(
-            "The mean return was {} at step {best_step} and is {}: {share:.0}% of what had been gained over {} is lost",
+            "The mean return was {} at step {best_step} and is {}: {lost} of what had been gained over {} is lost",
             figure(best),
             figure(now),
             figure(from)
@@ -291,8 +308,16 @@ fn trend(subject: &Subject, history: &History, is_good: bool) -> Option<Insight>
                 figure(before_mean),
                 figure(now_mean)
             ),
-            plain: "The agent is still getting better.".to_owned(),
-            suggestion: None,
+            plain: if subject.state.is_final() {
+                "The agent was still getting better when it ended."
+            } else {
+                "The agent is still getting better."
+            }
+            .to_owned(),
+            suggestion: subject
+                .state
+                .is_final()
+                .then(|| "Train for longer (trainer.total_timesteps)".to_owned()),
             evidence: evidence(Metric::EpisodeReward, steps, with_level(found, subject.level)),
         });
     }
@@ -323,28 +348,47 @@ fn trend(subject: &Subject, history: &History, is_good: bool) -> Option<Insight>
         return None;
     }
     let is_random = now_mean < level.random + 2.0 * FLAT * level.range();
+    let explore = match subject.algorithm {
+        Some(Algorithm::Ppo) => "more exploration (ent_coef)",
+        Some(Algorithm::Dqn) => "more exploration (exploration_fraction, exploration_final_eps)",
+        None => "more exploration",
+    };
+    // There is nothing to learn from where every episode ends alike.
+    let is_all_alike = is_random && has_one_return(subject, history);
     Some(Insight {
         id: Finding::Stuck,
         severity: Severity::Warning,
         sentence: "Training may be stuck, try different learning rate".to_owned(),
         detail: format!(
-            "Stuck at a plateau of {}, random is {}, solved is {}",
+            "Stuck at a plateau of {}, random is {}, solved is {}{}",
             figure(now_mean),
             figure(level.random),
-            figure(level.solved)
+            figure(level.solved),
+            if is_all_alike { "; every episode returns the same" } else { "" }
         ),
-        plain: if is_random {
+        plain: if is_all_alike {
+            "The agent has never met anything that it could learn from: every attempt ends alike."
+                .to_owned()
+        } else if is_random {
             "The agent is no better than one that acts at random, and is not improving.".to_owned()
         } else {
             "The agent has learnt something, has stopped improving, and is not there yet."
                 .to_owned()
         },
-        suggestion: Some(
-            "Fork the run with another learning_rate, or with more exploration (ent_coef)"
-                .to_owned(),
-        ),
+        suggestion: Some(if is_all_alike {
+            format!("Begin again with {explore}, or with another algorithm")
+        } else {
+            format!("Fork the run with another learning_rate, or with {explore}")
+        }),
         evidence: evidence(Metric::EpisodeReward, steps, with_level(found, Some(level))),
     })
+}
+
+/// Whether the newest episodes all return the same.
+fn has_one_return(subject: &Subject, history: &History) -> bool {
+    let newest = &history.returns[history.returns.len().saturating_sub(100)..];
+    let range = subject.level.map_or(0.0, |level| level.range());
+    newest.len() >= FEW_EPISODES && deviation(&rewards(newest)) <= 1e-3 * range
 }
 
 /// Whether returns spread less than before, by the test of Brown and Forsythe (1974): it compares
@@ -426,10 +470,16 @@ fn kl_high(subject: &Subject, history: &History) -> Option<Insight> {
         plain: "The agent changes its mind too much at once, which makes learning shaky."
             .to_owned(),
         suggestion: Some(match rate {
+            // Far too high is not mended by half.
+            Some(rate) if middle > WILD_KL => format!(
+                "Lower learning_rate from {} to about {}",
+                small_figure(rate),
+                small_figure((rate / 10.0).min(USUAL_RATE))
+            ),
             Some(rate) => format!(
                 "Lower learning_rate from {} to about {}, or n_epochs",
-                figure(rate),
-                figure(rate / 2.0)
+                small_figure(rate),
+                small_figure(rate / 2.0)
             ),
             None => "Lower learning_rate by half, or n_epochs".to_owned(),
         }),
@@ -446,26 +496,71 @@ fn kl_high(subject: &Subject, history: &History) -> Option<Insight> {
     })
 }
 
+/// Whether an update went so far that the policy has never moved again.
+fn kl_was_wild(history: &History) -> Option<Insight> {
+    let (values, (_, now_step)) = newest(history, Metric::ApproxKl)?;
+    let points = history.finite(Metric::ApproxKl);
+    let &(step, worst) = points.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let middle = median(&values);
+    if worst < WILD_KL || middle >= LOW_KL {
+        return None;
+    }
+    let rates = history.finite(Metric::LearningRate);
+    let rate = rates.iter().find(|(at, _)| *at >= step).map(|(_, rate)| *rate);
+    Some(Insight {
+        id: Finding::KlHigh,
+        severity: Severity::Warning,
+        sentence: "Consider adjusting learning_rate".to_owned(),
+        detail: format!(
+            "An update moved the policy by {} at step {step}, which destroyed it: the newest move it by {} only",
+            figure(worst),
+            small_figure(middle)
+        ),
+        plain: "The agent changed its mind so much at once that it broke, and has learnt nothing since."
+            .to_owned(),
+        suggestion: Some(match rate {
+            Some(rate) => format!(
+                "Begin again with a lower learning_rate, {} instead of {}",
+                small_figure((rate / 10.0).min(USUAL_RATE)),
+                small_figure(rate)
+            ),
+            None => "Begin again with a lower learning_rate".to_owned(),
+        }),
+        evidence: evidence(
+            Metric::ApproxKl,
+            (step, now_step),
+            numbers([
+                ("worst", worst),
+                ("median", middle),
+                ("limit", WILD_KL),
+                ("learning_rate", rate.unwrap_or(f64::NAN)),
+            ]),
+        ),
+    })
+}
+
 fn learning_rate_low(history: &History) -> Option<Insight> {
     let (values, steps) = newest(history, Metric::ApproxKl)?;
     let middle = median(&values);
-    if middle >= LOW_KL {
+    let rate = learning_rate(history);
+    if middle >= LOW_KL || rate.is_some_and(|rate| rate >= ORDINARY_RATE) {
         return None;
     }
-    let rate = learning_rate(history);
     Some(Insight {
         id: Finding::LearningRateLow,
-        severity: Severity::Info,
+        severity: Severity::Warning,
         sentence: "Consider adjusting learning_rate".to_owned(),
         detail: format!(
             "The newest updates move the policy by {} only, and the returns do not rise",
-            figure(middle)
+            small_figure(middle)
         ),
         plain: "The agent hardly changes what it does, so it cannot get better.".to_owned(),
         suggestion: Some(match rate {
-            Some(rate) => {
-                format!("Raise learning_rate from {} to about {}", figure(rate), figure(3.0 * rate))
-            }
+            Some(rate) => format!(
+                "Raise learning_rate from {} to about {}",
+                small_figure(rate),
+                small_figure((3.0 * rate).max(USUAL_RATE))
+            ),
             None => "Raise learning_rate threefold".to_owned(),
         }),
         evidence: evidence(
@@ -503,8 +598,8 @@ fn entropy_gone(subject: &Subject, history: &History) -> Option<Insight> {
         sentence: "Consider adjusting ent_coef".to_owned(),
         detail: format!(
             "Entropy is gone: {} of {} at the beginning, and the task is not solved",
-            figure(now),
-            figure(first)
+            small_figure(now),
+            small_figure(first)
         ),
         plain: "The agent always does the same and tries nothing new, although it is not good yet."
             .to_owned(),
@@ -524,7 +619,8 @@ fn value_not_learning(subject: &Subject, history: &History) -> Option<Insight> {
     let middle = median(&values);
     let n_updates = history.finite(Metric::ExplainedVariance).len();
     let is_early = subject.progress().is_some_and(|progress| progress < STUCK_PROGRESS);
-    if middle >= EXPLAINED || is_early || n_updates < UPDATES {
+    // Nothing explains returns that are all the same.
+    if middle >= EXPLAINED || is_early || n_updates < UPDATES || has_one_return(subject, history) {
         return None;
     }
     Some(Insight {
@@ -532,11 +628,11 @@ fn value_not_learning(subject: &Subject, history: &History) -> Option<Insight> {
         severity: Severity::Warning,
         sentence: "Consider adjusting vf_coef".to_owned(),
         detail: format!(
-            "The value function is not learning: it explains {} of the variance of the returns after {n_updates} updates",
-            figure(middle)
+            "The value function is not learning: it explains {:.0}% of the variance of the returns after {n_updates} updates",
+            100.0 * middle.max(0.0)
         ),
         plain: "The agent cannot tell good situations from bad ones, so it does not know what to learn from.".to_owned(),
-        suggestion: Some("Raise vf_coef, let rewards be normalised, or give the network more units".to_owned()),
+        suggestion: Some("Raise vf_coef, let rewards be normalised (normalize_reward), or give the network more units".to_owned()),
         evidence: evidence(
             Metric::ExplainedVariance,
             steps,

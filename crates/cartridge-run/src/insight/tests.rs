@@ -1,5 +1,6 @@
 use cartridge_games::fastrand::Rng;
 use cartridge_learn::metric::Metric;
+use serde::Deserialize;
 
 use super::*;
 
@@ -13,6 +14,7 @@ fn subject() -> Subject {
         step: 200 * STEPS,
         total_steps: Some(400 * STEPS),
         level: Level::of("CartPole-v1", &Map::new()),
+        algorithm: Some(Algorithm::Ppo),
         is_continuous: Some(false),
         target_kl: None,
         evaluation: None,
@@ -68,6 +70,25 @@ fn a_level_decides_what_a_flat_curve_means() {
     check(|_| 150.0, &["stuck"]);
     // Learnt, and then stable.
     check(|idx| (22.0 + 8.0 * idx as f64).min(495.0), &["converged", "variance_fell"]);
+}
+
+/// About 30, as episodes of a policy that has learnt nothing are.
+fn uneven(idx: usize) -> f64 {
+    28.0 + (idx % 5) as f64
+}
+
+#[test]
+fn where_all_episodes_are_alike_there_is_nothing_to_learn_from() {
+    let alike = with(history(|_| 22.0), Metric::ExplainedVariance, vec![-1.0; 200]);
+    let found = insights(&subject(), &alike);
+    assert_eq!(ids(&subject(), &alike), ["stuck"]);
+    assert!(found[0].detail.ends_with("; every episode returns the same"), "{}", found[0].detail);
+    let advice = |algorithm| {
+        let subject = Subject { algorithm, ..subject() };
+        insights(&subject, &alike)[0].suggestion.clone().unwrap()
+    };
+    assert!(advice(Some(Algorithm::Ppo)).contains("ent_coef"));
+    assert!(advice(Some(Algorithm::Dqn)).contains("exploration_final_eps"));
 }
 
 #[test]
@@ -140,7 +161,7 @@ fn variance_falls_or_does_not() {
 #[test]
 fn updates_that_go_wrong_are_named() {
     let rising = || history(|idx| 22.0 + 1.5 * idx as f64);
-    let stuck = || history(|_| 30.0);
+    let stuck = || history(uneven);
     let check = |history: History, expected: &[&str]| {
         assert_eq!(ids(&subject(), &history), expected);
     };
@@ -224,7 +245,7 @@ fn the_four_sentences_stand_as_they_are() {
 
 #[test]
 fn what_is_going_on_is_said_plainly() {
-    let found = Insights::of(&"r-000000".parse().unwrap(), &subject(), &history(|_| 30.0));
+    let found = Insights::of(&"r-000000".parse().unwrap(), &subject(), &history(uneven));
     assert_eq!(
         found.summary,
         "Cart Pole, PPO, seed 1 is learning, after 50% of its steps. It scores about 30.0 now; \
@@ -233,4 +254,84 @@ fn what_is_going_on_is_said_plainly() {
     );
     let detail = &found.insights[0].detail;
     assert_eq!(detail, "Stuck at a plateau of 30.0, random is 22.0, solved is 475");
+}
+
+/// A run that was trained for real, with its series thinned out, and what is said of it.
+#[derive(Deserialize)]
+struct RealRun {
+    about: String,
+    env_id: String,
+    algo: Algorithm,
+    step: u64,
+    total_steps: u64,
+    evaluation: Option<f64>,
+    series: BTreeMap<String, Vec<(u64, Option<f64>)>>,
+    returns: Vec<(u64, f64)>,
+    expected: Vec<String>,
+}
+
+#[test]
+fn real_runs_are_judged_as_a_person_would() {
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for line in include_str!("tests/runs.jsonl").lines() {
+        let run: RealRun = serde_json::from_str(line).unwrap();
+        let mut history = History { last_row: 1, ..History::default() };
+        for (name, points) in &run.series {
+            let name = history::WANTED.iter().find(|metric| metric.name() == name).unwrap().name();
+            let points = points.iter().enumerate();
+            let points = points.map(|(idx, &(step, value))| Point { step, t: idx as f64, value });
+            history.series.insert(name, points.collect());
+        }
+        let returns = run.returns.iter().map(|&(step, reward)| Return { step, reward });
+        history.returns = returns.collect();
+        let subject = Subject {
+            name: run.about.clone(),
+            state: RunState::Succeeded,
+            step: run.step,
+            total_steps: Some(run.total_steps),
+            level: Level::of(&run.env_id, &Map::new()),
+            algorithm: Some(run.algo),
+            is_continuous: Some(run.env_id.starts_with("Pendulum")),
+            target_kl: None,
+            evaluation: run.evaluation,
+            silence_s: None,
+        };
+        let said = Insights::of(&"r-000000".parse().unwrap(), &subject, &history);
+        let said_ids = said.insights.iter().map(|insight| insight.id.as_str().to_owned());
+        found.push((run.about.clone(), said_ids.collect::<Vec<_>>()));
+        expected.push((run.about, run.expected));
+        for insight in &said.insights {
+            let words = [
+                &insight.detail,
+                &insight.plain,
+                insight.suggestion.as_ref().unwrap_or(&insight.plain),
+            ];
+            assert!(words.iter().all(|text| !text.contains("NaN")), "{insight:#?}");
+            assert!(!insight.plain.contains('_'), "{}", insight.plain);
+            // Advice about a setting that the algorithm does not have is none.
+            let advice = insight.suggestion.as_deref().unwrap_or_default();
+            assert!(run.algo == Algorithm::Ppo || !advice.contains("ent_coef"), "{advice}");
+        }
+    }
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_learning_rate_that_destroyed_the_policy_is_not_to_be_raised() {
+    let dead = |rate: f64| {
+        let wild = (0..200).map(|idx| if idx < 2 { 30.0 } else { 0.0 });
+        let history = with(history(|_| 9.4), Metric::ApproxKl, wild);
+        with(history, Metric::LearningRate, vec![rate; 200])
+    };
+    let found = insights(&subject(), &dead(0.1));
+    assert_eq!(found[1].id, Finding::KlHigh);
+    let advice = found[1].suggestion.as_deref();
+    assert_eq!(advice, Some("Begin again with a lower learning_rate, 3e-4 instead of 0.100"));
+    // Low and never wild: it may be raised.
+    let timid = with(history(|_| 22.0), Metric::ApproxKl, vec![1e-6; 200]);
+    let found = insights(&subject(), &with(timid.clone(), Metric::LearningRate, vec![1e-6; 200]));
+    assert_eq!(found[1].suggestion.as_deref(), Some("Raise learning_rate from 1e-6 to about 3e-4"));
+    // Ordinary: something else is wrong.
+    let found = ids(&subject(), &with(timid, Metric::LearningRate, vec![0.003; 200]));
+    assert_eq!(found, ["stuck"]);
 }

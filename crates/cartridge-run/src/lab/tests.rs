@@ -1,3 +1,5 @@
+mod alerts;
+
 use std::path::PathBuf;
 
 use cartridge_store::{Command, Manifest, RunDir, jsonl};

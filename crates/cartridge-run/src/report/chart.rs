@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 
 use super::Chart;
 use super::page::escape;
-use crate::insight::figure;
+use super::text::grouped;
+use crate::insight::small_figure;
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 180.0;
+/// About the size at which it is shown, so that its numbers can be read.
+const WIDTH: f64 = 380.0;
+const HEIGHT: f64 = 150.0;
 /// Room for the numbers at the left and below.
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 52.0;
 const BELOW: f64 = 22.0;
 const ABOVE: f64 = 10.0;
 
@@ -45,8 +47,13 @@ pub(super) fn render(chart: &Chart) -> String {
     for (&step, value) in chart.step.iter().zip(&chart.value) {
         match value {
             Some(value) => {
-                let letter = if is_on { 'L' } else { 'M' };
-                _ = write!(path, "{letter}{:.1} {:.1}", x(step), y(*value));
+                let (x, y) = (x(step), y(*value));
+                // A point by itself is a line of no length, which has round ends.
+                _ = if is_on {
+                    write!(path, "L{x:.1} {y:.1}")
+                } else {
+                    write!(path, "M{x:.1} {y:.1}h0")
+                };
                 is_on = true;
             }
             None => is_on = false,
@@ -60,14 +67,14 @@ pub(super) fn render(chart: &Chart) -> String {
         format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">"),
         format!("<title>{label}</title>"),
         format!("<path class=\"axis\" d=\"M{LEFT} {ABOVE}V{base}H{right}\"/>"),
-        text(LEFT - 6.0, y(greatest) + 4.0, "end", &figure(greatest)),
+        text(LEFT - 6.0, y(greatest) + 4.0, "end", &small_figure(greatest)),
         if greatest > least {
-            text(LEFT - 6.0, y(least) + 4.0, "end", &figure(least))
+            text(LEFT - 6.0, y(least) + 4.0, "end", &small_figure(least))
         } else {
             String::new()
         },
-        text(LEFT, HEIGHT - 6.0, "start", &first.to_string()),
-        text(right, HEIGHT - 6.0, "end", &format!("{last} steps")),
+        text(LEFT, HEIGHT - 6.0, "start", &grouped(first)),
+        text(right, HEIGHT - 6.0, "end", &format!("{} steps", grouped(last))),
         format!("<path class=\"line\" d=\"{path}\"/></svg>"),
     ]
     .concat()

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::text::{grouped, moment, value};
 use super::{Report, chart, text};
 use crate::insight::figure;
-use crate::time::rfc3339;
 
 /// Colours of both lights; nothing here asks for anything outside the page.
 const STYLE: &str = "
@@ -13,11 +13,13 @@ const STYLE: &str = "
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid var(--rule)}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem .2rem 0;vertical-align:top;overflow-wrap:anywhere}
-th{color:var(--faint);font-weight:normal}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}
-figure{margin:0}figcaption{color:var(--faint)}svg{width:100%;height:auto}
+th{color:var(--faint);font-weight:normal}th,td:first-child{white-space:nowrap;overflow-wrap:normal}
+.wide{overflow-x:auto}
+.insight p{margin:.6rem 0}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr));gap:1rem}
+figure{margin:0}figcaption{color:var(--faint)}svg{width:100%;max-width:32rem;height:auto}
 svg text{font:11px system-ui,sans-serif;fill:var(--faint)}
-.axis{fill:none;stroke:var(--rule)}.line{fill:none;stroke:var(--line);stroke-width:1.5;stroke-linejoin:round}
+.axis{fill:none;stroke:var(--rule)}.line{fill:none;stroke:var(--line);stroke-width:1.5;stroke-linejoin:round;stroke-linecap:round}
 pre{overflow:auto;padding:.8rem;border:1px solid var(--rule)}
 .error,.warning{border-left:3px solid #c33;padding-left:.6rem}.warning{border-color:#d90}
 .good{border-left:3px solid #2a2;padding-left:.6rem}.info{border-left:3px solid var(--rule);padding-left:.6rem}
@@ -33,20 +35,23 @@ pub(super) fn render(report: &Report) -> String {
          <style>{STYLE}</style></head><body><h1>{name}</h1><p>{}, {}, step {}, {} episodes</p><p>{}</p>",
         escape(report.run_id.as_str()),
         escape(&report.state),
-        report.step,
-        report.episodes,
+        grouped(report.step),
+        grouped(report.episodes),
         escape(&report.insights.summary)
     );
     out += "<h2>Insights</h2>";
     for insight in &report.insights.insights {
         _ = write!(
             out,
-            "<div class=\"{}\"><p><strong>{}</strong><br>{}<br>{}</p></div>",
+            "<div class=\"insight {}\"><p><strong>{}</strong><br>{}",
             insight.severity.as_str(),
             escape(&insight.sentence),
-            escape(&insight.detail),
-            escape(insight.suggestion.as_deref().unwrap_or_default())
+            escape(&insight.detail)
         );
+        if let Some(suggestion) = &insight.suggestion {
+            _ = write!(out, "<br>{}", escape(suggestion));
+        }
+        out += "</p></div>";
     }
     out += "<h2>Charts</h2><div class=\"charts\">";
     for shown in &report.charts {
@@ -61,7 +66,7 @@ pub(super) fn render(report: &Report) -> String {
         report.evaluations.iter().map(|found| {
             let [low, high] = found.ci95.map(figure);
             vec![
-                found.step.to_string(),
+                grouped(found.step),
                 figure(found.mean),
                 format!("{low} to {high}"),
                 found.episodes.to_string(),
@@ -75,15 +80,15 @@ pub(super) fn render(report: &Report) -> String {
         "Changes",
         &["when", "who", "what", "before", "after"],
         report.changes.iter().map(|change| {
-            let (when, what) = (rfc3339(change.t), change.what.to_owned());
-            vec![when, change.who.clone(), what, change.old.to_string(), change.new.to_string()]
+            let (when, what) = (moment(change.t), change.what.to_owned());
+            vec![when, change.who.clone(), what, value(&change.old), value(&change.new)]
         }),
     );
     table(
         &mut out,
         "Warnings",
         &["when", "what"],
-        report.warnings.iter().map(|warning| vec![rfc3339(warning.t), warning.message.clone()]),
+        report.warnings.iter().map(|warning| vec![moment(warning.t), warning.message.clone()]),
     );
     let config = escape(&format!("{:#}", report.config));
     _ = write!(out, "<h2>Configuration</h2><pre>{config}</pre></body></html>");
@@ -96,7 +101,7 @@ fn table(out: &mut String, title: &str, head: &[&str], rows: impl Iterator<Item 
     if rows.peek().is_none() {
         return;
     }
-    _ = write!(out, "<h2>{title}</h2><table>");
+    _ = write!(out, "<h2>{title}</h2><div class=\"wide\"><table>");
     if !head.is_empty() {
         let cells: String = head.iter().map(|cell| format!("<th>{cell}</th>")).collect();
         _ = write!(out, "<tr>{cells}</tr>");
@@ -105,7 +110,7 @@ fn table(out: &mut String, title: &str, head: &[&str], rows: impl Iterator<Item 
         let cells: String = row.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
         _ = write!(out, "<tr>{cells}</tr>");
     }
-    *out += "</table>";
+    *out += "</table></div>";
 }
 
 /// Text in a page: no character of it is markup.

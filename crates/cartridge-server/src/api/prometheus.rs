@@ -120,6 +120,14 @@ fn exposition(facts: &Facts, state: &AppState) -> String {
         Some(count(RunState::Queued)),
     );
     out.family(
+        "cartridge_alerts",
+        Kind::Gauge,
+        "Alerts that are not over, by kind and state.",
+        state.lab.open_alerts_by_kind().into_iter().map(|(kind, state, n)| {
+            (vec![("kind", kind.as_str().to_owned()), ("state", state.as_str().to_owned())], n)
+        }),
+    );
+    out.family(
         "cartridge_env_steps_total",
         Kind::Counter,
         "Environment steps of runs at work.",

@@ -21,6 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::AppState;
+use crate::api::alerts::Alert;
 use crate::api::artifacts::ArtifactKind;
 use crate::api::runs::{Evaluation, Run, RunState, parse_id};
 use crate::api::telemetry::{Entry, Episode, episode_rows};
@@ -110,6 +111,16 @@ pub enum FeedMessage {
         /// The line in the event log.
         entry: Entry,
     },
+    /// Something is wrong that a person should know of.
+    AlertTriggered {
+        /// What it is.
+        alert: Box<Alert>,
+    },
+    /// Somebody has taken note of an alert, or it is over.
+    AlertChanged {
+        /// How it stands.
+        alert: Box<Alert>,
+    },
     /// Something else was logged.
     EventLogged {
         /// The run.
@@ -138,7 +149,7 @@ pub struct MetricRow {
 
 impl From<&lab::FeedMessage> for FeedMessage {
     fn from(message: &lab::FeedMessage) -> Self {
-        let run_id = message.run_id.to_string();
+        let run_id = message.run_id.as_ref().map_or_else(String::new, ToString::to_string);
         let evaluates = message.evaluates.as_ref().map(ToString::to_string);
         match &message.news {
             FeedNews::Progress(view, lines) => Self::RunProgress {
@@ -146,6 +157,12 @@ impl From<&lab::FeedMessage> for FeedMessage {
                 rows: metric_rows(lines),
                 episodes: lines.iter().flat_map(|line| episode_rows(&line.episodes)).collect(),
             },
+            FeedNews::Alert { alert, is_new: true } => {
+                Self::AlertTriggered { alert: Box::new((**alert).clone().into()) }
+            }
+            FeedNews::Alert { alert, is_new: false } => {
+                Self::AlertChanged { alert: Box::new((**alert).clone().into()) }
+            }
             FeedNews::Event(seq, line) => {
                 let entry = Entry::new(*seq, line);
                 match &line.event {
@@ -195,6 +212,8 @@ impl FeedMessage {
             Self::TuneApplied { .. } => "TuneApplied",
             Self::ArtifactsAvailable { .. } => "ArtifactsAvailable",
             Self::ArtifactPruned { .. } => "ArtifactPruned",
+            Self::AlertTriggered { .. } => "AlertTriggered",
+            Self::AlertChanged { .. } => "AlertChanged",
             Self::EventLogged { .. } => "EventLogged",
         }
     }

@@ -46,11 +46,11 @@ impl Topic {
         match self {
             // Who follows a run hears of its evaluations, too.
             Self::Lab(only) => only.as_ref().is_none_or(|only| {
-                only.contains(said.run_id()) || said.evaluates().is_some_and(|of| only.contains(of))
+                [said.run_id(), said.evaluates()].into_iter().flatten().any(|id| only.contains(id))
             }),
-            Self::Metrics(id) => said.run_id() == id && !said.is_event(),
+            Self::Metrics(id) => said.run_id() == Some(id) && said.is_progress(),
             Self::Events(id) => {
-                (said.run_id() == id && said.is_event())
+                (said.run_id() == Some(id) && said.is_event())
                     || (said.evaluates() == Some(id) && said.is_told_to_subject())
             }
         }

@@ -38,9 +38,9 @@ impl Said {
         self.message.seq
     }
 
-    /// The run that it is about.
-    pub fn run_id(&self) -> &RunId {
-        &self.message.run_id
+    /// The run that it is about; none where it is about the lab.
+    pub fn run_id(&self) -> Option<&RunId> {
+        self.message.run_id.as_ref()
     }
 
     /// The run that it evaluates.
@@ -51,6 +51,11 @@ impl Said {
     /// Whether it is a line of an evaluation that matters to who looks at the run it measures.
     pub fn is_told_to_subject(&self) -> bool {
         matches!(&self.message.news, FeedNews::Event(_, line) if lab::is_told(&line.event))
+    }
+
+    /// Whether it says how the run got on.
+    pub fn is_progress(&self) -> bool {
+        matches!(self.message.news, FeedNews::Progress(..))
     }
 
     /// Whether it is a line of the run's event log.
@@ -84,7 +89,7 @@ impl Said {
     fn n_bytes(&self) -> usize {
         let lines = match &self.message.news {
             FeedNews::Progress(_, lines) => &lines[..],
-            FeedNews::Event(..) => &[],
+            FeedNews::Event(..) | FeedNews::Alert { .. } => &[],
         };
         let rows = lines
             .iter()

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     say(&format!("{game}: {n_games} games in {n_matches} matches"));
     for group in &groups {
         say(&format!(
-            "{:<32}{:>8}{:>8}{:>18}{:>8}{:>9}{:>8}",
+            "{:<32}{:>8}{:>8}{:>18}{:>9}{:>11}{:>7}",
             "PLAYER", "RATING", "±95%", "W/D/L", "ELO", "TRUESKILL", "±"
         ));
         for rating in &group.players {
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                 false => format!("{:.0}", 1.96 * standard_error),
             };
             say(&format!(
-                "{:<32}{rating:>8.0}{margin:>8}{:>18}{elo:>8.1}{:>9.1}{:>8.1}",
+                "{:<32}{rating:>8.0}{margin:>8}{:>18}{elo:>9.1}{:>11.1}{:>7.1}",
                 player.name,
                 format!("{wins}/{draws}/{losses}"),
                 trueskill.mu,

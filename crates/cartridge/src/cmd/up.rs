@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cartridge_run::alert::watch;
 use cartridge_run::clock::unix_now;
 use cartridge_run::config::{parse_bytes, parse_cores};
 use cartridge_run::queue::Limits;
@@ -19,6 +20,7 @@ use cartridge_server::gate::Gate;
 use cartridge_server::limits::Limits as ServerLimits;
 use cartridge_server::live_frames::LiveFrames;
 use cartridge_server::live_play::LivePlays;
+use cartridge_server::webhook::Outbox;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -130,6 +132,12 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let gate = Arc::new(Gate::open(&data, ServerLimits::default())?);
     let ticker = feed.start(Arc::clone(&lab));
     let janitor = janitor::start(Arc::clone(&lab));
+    let (outbox, answers) = (Outbox::open(data.clone()), Arc::clone(&gate));
+    let watcher = watch::start(
+        Arc::clone(&lab),
+        move || answers.traffic.of_looking(),
+        move |news| outbox.send(news),
+    );
     let state = AppState {
         lab,
         auth,
@@ -151,6 +159,7 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     // Streams end at once; an answer that is under way gets a moment.
     _ = tokio::time::timeout(Duration::from_secs(3), server).await;
     _ = ticker.join();
+    watcher.stop();
     janitor.stop();
     Ok(Exit::Ok)
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod alerts;
 mod api_docs;
 mod arena;
 mod artifacts;

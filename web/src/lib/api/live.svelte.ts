@@ -25,6 +25,8 @@ const TYPES: Record<FeedMessage['type'], true> = {
   TuneApplied: true,
   ArtifactsAvailable: true,
   ArtifactPruned: true,
+  AlertTriggered: true,
+  AlertChanged: true,
   EventLogged: true,
 };
 const HIDDEN_GRACE_MS = 5_000;
@@ -139,6 +141,8 @@ class Live {
       case 'TuneApplied':
       case 'ArtifactsAvailable':
       case 'ArtifactPruned':
+      case 'AlertTriggered':
+      case 'AlertChanged':
       case 'EventLogged':
         break;
       default:

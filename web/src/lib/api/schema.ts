@@ -1,6 +1,43 @@
 // Generated from the OpenAPI document; run `npm run gen` to refresh.
 
 export interface paths {
+    "/api/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the alerts, newest first. Those that are over are remembered, the newest 1000 of them. */
+        get: operations["list_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take note of an alert. It stays open until what it tells of is over; taking note again changes
+         *     nothing.
+         */
+        post: operations["acknowledge_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/analytics/runs": {
         parameters: {
             query?: never;
@@ -1663,6 +1700,57 @@ export interface components {
              */
             std: number;
         };
+        /** @description What a person should know of. */
+        Alert: {
+            /** @description When somebody took note. */
+            acknowledged_at: string | null;
+            /** @description Who took note. */
+            acknowledged_by: string | null;
+            /**
+             * @description Its name.
+             * @example al-17
+             */
+            id: string;
+            /** @description What it is about. */
+            kind: components["schemas"]["AlertKind"];
+            /** @description The numbers behind it. */
+            numbers: {
+                [key: string]: number;
+            };
+            /** @description When it was over. */
+            resolved_at: string | null;
+            /** @description Why it was over. */
+            resolved_reason: string | null;
+            /** @description The run; none where it is about the lab. */
+            run_id: string | null;
+            /** @description What is wrong. */
+            sentence: string;
+            /** @description Where it is in its life. */
+            state: components["schemas"]["AlertState"];
+            /** @description What can be done. */
+            suggestion: string;
+            /** @description When it fired (RFC 3339). */
+            triggered_at: string;
+        };
+        /**
+         * @description What an alert is about.
+         * @enum {string}
+         */
+        AlertKind: "heartbeat_stale" | "not_finite" | "reward_collapse" | "run_failed" | "api_latency" | "disk";
+        /** @description Alerts of the lab and of its runs. */
+        AlertList: {
+            /** @description Alerts that somebody knows of and that are not over, listed or not. */
+            acknowledged: number;
+            /** @description Newest first. */
+            alerts: components["schemas"]["Alert"][];
+            /** @description Alerts that nobody has taken note of, listed or not. */
+            firing: number;
+        };
+        /**
+         * @description Where an alert is in its life.
+         * @enum {string}
+         */
+        AlertState: "firing" | "acknowledged" | "resolved";
         /** @description One window of a run, with all that was measured in it. */
         AnalyticsIteration: {
             /**
@@ -2603,6 +2691,16 @@ export interface components {
             total: number;
             /** @enum {string} */
             type: "ArtifactPruned";
+        } | {
+            /** @description What it is. */
+            alert: components["schemas"]["Alert"];
+            /** @enum {string} */
+            type: "AlertTriggered";
+        } | {
+            /** @description How it stands. */
+            alert: components["schemas"]["Alert"];
+            /** @enum {string} */
+            type: "AlertChanged";
         } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
@@ -4426,9 +4524,9 @@ export interface components {
             rss_bytes: number | null;
             /**
              * Format: int64
-             * @description The number that decides the whole run.
+             * @description The number that decides the whole run, unless a trainer of somebody else has never told.
              */
-            seed: number;
+            seed?: number | null;
             /** @description When its trainer started. */
             started_at: string | null;
             /** @description Where it is in its life. */
@@ -4949,6 +5047,159 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_alerts: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: "firing" | "acknowledged" | "resolved";
+                /** @description How many, at most 1000; 100 when left out. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge_alert: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the alert */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_analytics_runs: {
         parameters: {
             query?: {

@@ -106,6 +106,8 @@ export class RunView {
   #apply(message: FeedMessage): void {
     switch (message.type) {
       case 'Snapshot':
+      case 'AlertTriggered':
+      case 'AlertChanged':
         break;
       case 'RunProgress': {
         if (message.run.id !== this.id) break;
