@@ -260,6 +260,17 @@ pub enum RunError {
         /// What may have been meant.
         hint: String,
     },
+    /// Somebody who cannot play here.
+    #[error("player `{player}`: {detail}")]
+    BadPlayer {
+        /// What was asked for.
+        player: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The run is no match and no tournament.
+    #[error("run `{0}` is neither a match nor a tournament")]
+    NoContest(RunId),
     /// The action cannot be played now.
     #[error("action {action} is not legal here; legal are {legal:?}")]
     IllegalMove {

@@ -17,11 +17,11 @@ use cartridge_store::beneath::{Beneath, EntryKind, LEFT_OVER};
 use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::episodes::Damage;
 use cartridge_store::jsonl::{Appender, MAX_LINE_BYTES};
-use cartridge_store::models;
 use cartridge_store::{
     ArtifactKind, ArtifactList, ControlLine, DataDir, EpisodeReader, EpisodeWriter, Index,
     Manifest, ModelList, RunDir, RunId, StoreError,
 };
+use cartridge_store::{match_log, models};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -122,6 +122,7 @@ pub fn check(data: &DataDir, repair: bool, now: f64) -> Result<Report> {
     check.data_folder()?;
     check.trash()?;
     check.models();
+    check.matches();
     let mut ids = data.run_ids()?;
     ids.sort();
     for id in ids {
@@ -203,6 +204,37 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The log of matches: whole lines that can be read.
+    fn matches(&mut self) {
+        let path = match_log::path(self.data);
+        // Of a later version there may be lines that this one does not know; all are objects.
+        let is_good =
+            |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|line| line.is_object());
+        let Ok(Some(scan)) = scan_lines(&path, is_good) else { return };
+        self.report.n_lines += scan.n_lines;
+        if scan.torn_bytes > 0 {
+            let detail = format!("its last {} bytes are half a line", scan.torn_bytes);
+            let hint = "the match is in its run's folder; the half line is cut off by the next \
+                        writer, or by `cartridge fsck --repair`";
+            self.find(Fault::TornLine, None, &path, detail, hint, |_| {
+                // Opening cuts it off.
+                Appender::open_at_once(&path)?.sync()?;
+                Ok(())
+            });
+        }
+        if let Some(first) = scan.first_bad {
+            let detail = format!(
+                "{} of its {} lines cannot be read, the first is line {first}",
+                scan.n_bad, scan.n_lines
+            );
+            let hint = "ratings leave them out; `cartridge fsck --repair` moves them to \
+                        damaged-lines.txt in the data folder";
+            self.find(Fault::DamagedLine, None, &path, detail, hint, |check| {
+                move_bad_lines(&path, &check.data.path().join("damaged-lines.txt"), is_good)
+            });
+        }
     }
 
     /// The list of models, and that every file which it names is there and as it was.

@@ -6,6 +6,7 @@
 
 mod alerts;
 mod analysis;
+mod contests;
 mod evaluations;
 mod experiments;
 mod models;
@@ -13,7 +14,8 @@ mod readiness;
 mod steering;
 mod views;
 
-pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
+pub use self::contests::{ContestView, NewMatch, NewTournament};
+pub use self::evaluations::{Evaluated, EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
 pub use self::views::DiskProblem;
 
@@ -28,8 +30,8 @@ use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::metrics_in;
 use cartridge_store::index::{Checkpoint, FeedRow, IndexedRun};
 use cartridge_store::{
-    DataDir, EventLine, FeedItem, Index, Manifest, MetricLine, RunFilter, RunId, RunKind, RunState,
-    StoreError,
+    DataDir, EventLine, FeedItem, Index, Manifest, MatchLog, MetricLine, RunFilter, RunId, RunKind,
+    RunState, StoreError,
 };
 
 use crate::alert::{self, Alert};
@@ -104,6 +106,8 @@ pub struct Lab {
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
     pub(crate) archives: Archives,
+    /// The log of matches, as far as it was read.
+    matches: Mutex<MatchLog>,
     /// What was last said of runs, so that it is worked out once per row.
     said: analysis::Said,
     /// How the alerts stand.
@@ -295,6 +299,7 @@ impl Lab {
             starts: Mutex::default(),
             marks: Mutex::default(),
             archives: Archives::default(),
+            matches: Mutex::default(),
             said: analysis::Said::default(),
             alerts: Mutex::default(),
             stirred: Mutex::default(),

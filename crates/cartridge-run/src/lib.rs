@@ -32,7 +32,10 @@
 //!   steps; [`report`]: all of a run on one page; [`cluster`]: what is at work on this machine, and what it costs.
 //! * [`alert`]: what a person should know of now, from firing to its end.
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
-//! * [`opponent`], [`matches`], [`hint`]: players that need no training, compared, and asked.
+//! * [`opponent`], [`hint`]: players that need no training, and asked; [`player`]: all who can be
+//!   compared.
+//! * [`matches`], [`tournament`]: players compared; [`contest_job`]: as runs of their own.
+//! * [`ratings`], [`leaderboard`]: how strong players are, and what trainings have reached.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`episode`]: any episode of any run, to be seen again.
 //! * [`play`]: games of people against named opponents.
@@ -57,6 +60,7 @@ pub mod checkpoint;
 pub mod clock;
 pub mod cluster;
 pub mod config;
+pub mod contest_job;
 pub mod control;
 mod descendants;
 pub mod discovery;
@@ -75,6 +79,7 @@ pub mod insight;
 pub mod janitor;
 pub mod lab;
 pub mod launch;
+pub mod leaderboard;
 pub mod leftover;
 mod lineage;
 pub mod live;
@@ -84,10 +89,12 @@ pub mod model;
 pub mod opponent;
 pub mod par;
 pub mod play;
+pub mod player;
 pub mod policy_file;
 pub mod preview;
 pub mod protocol;
 pub mod queue;
+pub mod ratings;
 pub mod report;
 pub mod reproduce;
 mod reserve;
@@ -100,6 +107,7 @@ pub mod supervisor;
 pub mod throughput;
 pub mod time;
 pub mod token;
+pub mod tournament;
 pub mod trace;
 pub mod tunable;
 pub mod worker;

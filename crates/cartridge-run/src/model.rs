@@ -11,6 +11,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use cartridge_games::registry::{AnyGame, is_game, make_env, present_id};
+use cartridge_learn::policy::Policy;
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::models::{self, BEST, LATEST, LockedModels, is_word};
 use cartridge_store::{
@@ -26,6 +27,7 @@ use crate::clock::unix_now;
 use crate::config::ConfigError;
 use crate::discovery;
 use crate::error::{Result, RunError};
+use crate::evaluation::Actor;
 use crate::experiment::content_hash;
 use crate::policy_file::{self, PolicyFile};
 use crate::steer::By;
@@ -286,6 +288,26 @@ pub fn read_file(
         return Err(StoreError::Damaged { path, detail }.into());
     }
     Ok(content)
+}
+
+/// What a version does in its environment: by its weights where they are ours, or else by its file.
+pub fn actor(
+    data: &DataDir,
+    model: &Model,
+    version: &ModelVersion,
+    options: &Map<String, Value>,
+) -> Result<Box<dyn Actor>> {
+    let name = format!("model:{}@{}", model.name, version.version);
+    if version.files.iter().any(|file| file.file == WEIGHTS) {
+        let bytes = read_file(data, &model.name, version, WEIGHTS)?;
+        let policy = Policy::from_safetensors(&bytes)
+            .map_err(|error| RunError::BadPlayer { player: name, detail: error.to_string() })?;
+        return Ok(Box::new(policy));
+    }
+    let bytes = read_file(data, &model.name, version, ONNX)?;
+    let file = PolicyFile::parse(std::path::Path::new(&name), &bytes)?;
+    file.check(&model.env_id, options)?;
+    Ok(Box::new(file))
 }
 
 fn copy(data: &DataDir, source: Source) -> Result<Copied> {

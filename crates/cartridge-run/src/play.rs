@@ -9,20 +9,23 @@
 use cartridge_games::game::{Action, Seat, Turn};
 use cartridge_games::registry::{AnyGame, is_game};
 use cartridge_store::jsonl::{self, Appender};
-use cartridge_store::{DataDir, Event, EventLine, Manifest, RunDir, RunId, RunKind, StoreError};
+use cartridge_store::{
+    DataDir, Event, EventLine, Manifest, MatchPlayer, RunDir, RunId, RunKind, StoreError,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::unix_now;
 use crate::error::{Result, RunError};
 use crate::hint::Hint;
 use crate::lab::Lab;
-use crate::opponent::Opponent;
+use crate::player::Player;
 
 /// What the manifest of a game keeps as its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Terms {
     game: String,
-    opponent: Opponent,
+    /// Key of the opponent, which always plays the same.
+    opponent: String,
     /// The person's seat.
     seat: usize,
     /// Decides every choice of the opponent.
@@ -45,7 +48,7 @@ pub enum Side {
 pub struct NewPlay<'a> {
     /// Id of the game.
     pub game: &'a str,
-    /// Id of the opponent.
+    /// Id of the opponent, or a named model: `model:NAME@VERSION`.
     pub opponent: &'a str,
     /// The side that the person wants.
     pub side: Side,
@@ -63,7 +66,7 @@ pub struct Play {
     /// The person's seat.
     pub seat: Seat,
     /// Whom the person plays.
-    pub opponent: Opponent,
+    pub opponent: Player,
     /// The moves so far: who, and what. Those that were taken back are not among them.
     pub moves: Vec<(Seat, Action)>,
     /// How often the person took a move back.
@@ -91,18 +94,19 @@ impl Play {
     pub fn begin(data: &DataDir, version: &str, new: NewPlay<'_>) -> Result<Self> {
         let NewPlay { game, opponent, side, seed } = new;
         let position = start(game, seed)?;
-        let opponent = Opponent::find(game, opponent)?;
+        let opponent = Player::at_board(data, game, opponent)?;
         let seat = match side {
             Side::First => 0,
             Side::Second => 1,
             Side::Random => fastrand::Rng::with_seed(seed).usize(..2),
         };
-        let terms = Terms { game: game.to_owned(), opponent, seat, seed };
+        let MatchPlayer { key, name, .. } = opponent.about;
+        let terms = Terms { game: game.to_owned(), opponent: key, seat, seed };
         let (_, manifest) = RunDir::create(data, |id| Manifest {
             format: Manifest::FORMAT,
             id,
             kind: RunKind::Human,
-            name: format!("{} against {}", position.spec().name, opponent.name()),
+            name: format!("{} against {}", position.spec().name, name),
             env_id: game.to_owned(),
             config: serde_json::to_value(&terms).expect("the terms are plain data"),
             created_at: unix_now(),
@@ -222,7 +226,7 @@ impl Play {
             manifest,
             game: start(&terms.game, terms.seed)?,
             seat: Seat(terms.seat),
-            opponent: terms.opponent,
+            opponent: Player::at_board(data, &terms.game, &terms.opponent)?,
             moves: Vec::new(),
             n_take_backs: 0,
             n_hints: 0,
@@ -305,7 +309,7 @@ impl Table {
         while let Turn::Seat(seat) = self.play.game.turn()
             && seat != self.play.seat
         {
-            let action = self.play.opponent.choose(&self.play.game, &mut self.play.rng());
+            let action = self.play.opponent.choose(&self.play.game, &mut self.play.rng())?;
             self.play_action(seat, action)?;
         }
         Ok(())

@@ -32,6 +32,7 @@ use crate::camera::{Camera, Made, Scenario};
 use crate::checkpoint::{self, Alias, Progress, Whole};
 use crate::clock::unix_now;
 use crate::config::RunConfig;
+use crate::contest_job;
 use crate::discovery;
 use crate::episode::body_of;
 use crate::error::{Result, RunError};
@@ -59,6 +60,9 @@ const NICENESS: i32 = 5;
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let dir = data.run(id);
     let manifest = dir.manifest()?;
+    if contest_job::is_contest(&manifest) {
+        return contest_job::work(data, id, attempt);
+    }
     if manifest.kind == RunKind::Eval {
         return evaluation_job::work(data, id, attempt);
     }

@@ -196,6 +196,8 @@ impl ApiError {
                 RunError::UnknownLevel { .. } => {
                     (StatusCode::UNPROCESSABLE_ENTITY, "unknown_level")
                 }
+                RunError::BadPlayer { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad_player"),
+                RunError::NoContest(_) => (StatusCode::NOT_FOUND, "no_contest"),
                 RunError::IllegalMove { .. }
                 | RunError::BadAction { .. }
                 | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),

@@ -147,6 +147,8 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::analytics::router())
         .merge(api::episodes::router())
         .merge(api::evaluations::router())
+        .merge(api::contests::router())
+        .merge(api::ratings::router())
         .merge(api::models::router())
         .merge(api::artifacts::router())
         .merge(api::stream::router())

@@ -235,6 +235,39 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
         ("POST", "/api/experiments/{id}/archive" | "/api/experiments/{id}/unarchive") => {
             words(&["experiments", &asked.part(3), &asked.part(2)], Vec::new())
         }
+        ("POST", "/api/evals") => {
+            let mut more = asked.flags(&[("n_matches", "--games")]);
+            let plan = &body["seed_plan"];
+            for (key, flag) in [("seed_base", "--seed"), ("count", "--seeds")] {
+                if !plan[key].is_null() {
+                    more.extend([flag.to_owned(), plain(&plan[key])]);
+                }
+            }
+            if plan["both_sides"] == false {
+                more.push("--one-side".to_owned());
+            }
+            more.extend(asked.settings("env"));
+            more.push("--detach".to_owned());
+            // The command names the game, as everybody does; here the players may tell it.
+            let game = body["game"].as_str().unwrap_or("auto");
+            let (a, b) = (plain(&body["model_a"]), plain(&body["model_b"]));
+            words(&["match", game, &a, &b], more)
+        }
+        ("POST", "/api/tournaments") => {
+            let players = body["players"]
+                .as_array()
+                .map(|players| players.iter().map(plain).collect::<Vec<String>>().join(","));
+            let mut more = vec!["--players".to_owned(), players.unwrap_or_default()];
+            more.extend(asked.flags(&[
+                ("kind", "--kind"),
+                ("games_per_pair", "--games"),
+                ("seed", "--seed"),
+                ("threads", "--threads"),
+            ]));
+            more.extend(asked.settings("env"));
+            more.push("--detach".to_owned());
+            words(&["tournament", body["game"].as_str()?], more)
+        }
         ("POST", "/api/models") => {
             let mut more = asked.flags(&[("notes", "--notes"), ("artifact_id", "--artifact")]);
             for which in [&body["checkpoint"], &body["step"]].into_iter().filter(|it| !it.is_null())

@@ -55,6 +55,8 @@ pub const RULES: &[Rule] = &[
     operator("POST", "/api/experiments/{id}/archive"),
     operator("POST", "/api/experiments/{id}/clone"),
     operator("POST", "/api/experiments/{id}/unarchive"),
+    operator("POST", "/api/evals"),
+    operator("POST", "/api/tournaments"),
     operator("POST", "/api/models"),
     operator("DELETE", "/api/models/{name}"),
     operator("POST", "/api/models/{name}/aliases"),

@@ -578,6 +578,7 @@ async fn pages_carry_the_security_headers_and_addresses_fall_back_to_the_app() {
 
 mod alerts;
 mod artifacts;
+mod contests;
 mod experiments;
 mod feed;
 mod insight;

@@ -22,6 +22,7 @@ pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod insights;
 pub(crate) mod keep;
+pub(crate) mod leaderboard;
 pub(crate) mod match_players;
 pub(crate) mod metrics;
 pub(crate) mod models;
@@ -29,6 +30,7 @@ pub(crate) mod onnx;
 pub(crate) mod par;
 pub(crate) mod play;
 pub(crate) mod protocol;
+pub(crate) mod ratings;
 pub(crate) mod reindex;
 pub(crate) mod report;
 pub(crate) mod reproduce;
@@ -37,6 +39,7 @@ pub(crate) mod schema;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
 pub(crate) mod token;
+pub(crate) mod tournament;
 pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod up;
@@ -55,7 +58,9 @@ use cartridge_run::RunError;
 use cartridge_run::checkpoint;
 use cartridge_run::config::parse_options;
 use cartridge_run::games::fastrand::Rng;
-use cartridge_run::games::registry::{AnyGame, present_id};
+use cartridge_run::games::registry::{
+    AnyGame, environments, is_game, present_id, unknown_cartridge,
+};
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::{DataDir, RunDir, RunId};
 use indicatif::ProgressStyle;
@@ -164,6 +169,14 @@ pub(crate) fn start_game(id: &str, rng: &mut Rng) -> anyhow::Result<AnyGame> {
 /// Complains about a game that does not exist.
 pub(crate) fn find_game(id: &str) -> anyhow::Result<()> {
     start_game(id, &mut rng(0)).map(|_| ())
+}
+
+/// Complains about an id that is neither a game nor an environment.
+pub(crate) fn find_cartridge(id: &str) -> anyhow::Result<()> {
+    if is_game(id) || environments().iter().any(|spec| spec.id == id) {
+        return Ok(());
+    }
+    Err(RunError::Registry(unknown_cartridge(id)).into())
 }
 
 pub(crate) fn rng(seed: u64) -> Rng {

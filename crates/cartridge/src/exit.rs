@@ -52,6 +52,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::GameOption { .. }
             | RunError::UnknownOpponent { .. }
             | RunError::UnknownLevel { .. }
+            | RunError::BadPlayer { .. }
             | RunError::NoEnvironment(_)
             | RunError::BadAction { .. }
             | RunError::BadActions { .. }
@@ -79,6 +80,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoSuchStep { .. }
             | RunError::NoActions(_)
             | RunError::NoPolicyFile(_)
+            | RunError::NoContest(_)
             | RunError::NoSuchToken(_)
             | RunError::NoSuchAlert(_),
         ) => Exit::NotFound,

@@ -7,6 +7,7 @@ use cartridge_store::{
 
 use super::{ArtifactContent, Lab, RunView};
 use crate::config::Resources;
+use crate::contest_job;
 use crate::error::{Result, RunError};
 use crate::evaluation_job::{self, Summary, Wanted};
 use crate::queue::Demand;
@@ -29,6 +30,17 @@ pub struct EvaluationView {
     pub video: Option<Artifact>,
 }
 
+/// What a run of kind `eval` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// A policy is measured.
+    Policy,
+    /// Two players are compared.
+    Match,
+    /// Several players are compared.
+    Tournament,
+}
+
 /// The evaluations of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EvaluationsOf {
@@ -49,9 +61,11 @@ impl Lab {
         self.make(by, || evaluation_job::create(&self.data, &self.launcher, &subject, wanted, by))
     }
 
-    fn evaluation(&self, view: RunView) -> Result<EvaluationView> {
+    /// An evaluation, with what it found.
+    pub(super) fn evaluation(&self, view: RunView) -> Result<EvaluationView> {
         let id = &view.run.manifest.id;
         let summary = match view.run.manifest.kind {
+            RunKind::Eval if contest_job::is_contest(&view.run.manifest) => None,
             RunKind::Eval => Summary::read(&self.data.run(id))?,
             RunKind::Train | RunKind::External | RunKind::Human => None,
         };
@@ -86,6 +100,7 @@ impl Lab {
     /// when there are none.
     pub fn evaluations(
         &self,
+        what: Evaluated,
         states: Vec<RunState>,
         limit: usize,
         after: Option<&Cursor>,
@@ -100,8 +115,15 @@ impl Lab {
             let last = &last.run.manifest;
             after = Some(Cursor { created_at: last.created_at, id: last.id.clone() });
             for view in page {
-                // A match compares players, and measures no policy.
-                if view.run.manifest.config["episodes"].is_u64() && found.len() < limit {
+                let manifest = &view.run.manifest;
+                let is_wanted = match what {
+                    Evaluated::Policy => !contest_job::is_contest(manifest),
+                    Evaluated::Match => {
+                        contest_job::is_contest(manifest) && !contest_job::is_tournament(manifest)
+                    }
+                    Evaluated::Tournament => contest_job::is_tournament(manifest),
+                };
+                if is_wanted && found.len() < limit {
                     found.push(self.evaluation(view)?);
                 }
             }

@@ -1,22 +1,43 @@
+use cartridge_store::MatchLog;
+
 use super::*;
 
-fn play(game: &str, a: &str, b: &str, n_pairs: u32, seed: u64) -> MatchResult {
-    let config = MatchConfig {
+/// Who counts the games, and lets them go on for as long as it is told to.
+struct Counter {
+    n_games: u32,
+    most: u32,
+}
+
+impl Referee for Counter {
+    fn played(&mut self, record: GameRecord) -> Result<()> {
+        self.n_games += 1;
+        assert_eq!(record.game, self.n_games);
+        Ok(())
+    }
+
+    fn goes_on(&mut self) -> Result<bool> {
+        Ok(self.n_games < self.most)
+    }
+}
+
+fn config(game: &str, a: &str, b: &str, n_pairs: u32, seed: u64) -> MatchConfig {
+    let player = |id: &str| Player::opponent(id.parse().unwrap());
+    MatchConfig {
         game: game.to_owned(),
-        a: a.parse().unwrap(),
-        b: b.parse().unwrap(),
-        n_pairs,
-        seed,
-    };
-    let mut n_games = 0;
-    let report = |record: GameRecord| {
-        n_games += 1;
-        assert_eq!(record.game, n_games);
-        Ok(true)
-    };
-    let result = play_match(&config, report).unwrap();
-    assert_eq!(n_games, 2 * n_pairs);
+        env: Map::new(),
+        a: player(a),
+        b: player(b),
+        plan: SeedPlan { seed_base: seed, count: n_pairs, both_sides: true },
+    }
+}
+
+fn play(game: &str, a: &str, b: &str, n_pairs: u32, seed: u64) -> MatchResult {
+    let mut counter = Counter { n_games: 0, most: u32::MAX };
+    let played = play_match(&config(game, a, b, n_pairs, seed), &mut counter).unwrap();
+    let result = played.result;
+    assert_eq!(counter.n_games, 2 * n_pairs);
     assert_eq!(result.wins + result.draws + result.losses, 2 * n_pairs);
+    assert_eq!(played.buckets.len(), n_pairs as usize);
     result
 }
 
@@ -52,10 +73,10 @@ fn equals_are_equal() {
 /// Wilson's interval for 10 of 10 games: `n / (n + z²)` to 1.
 #[test]
 fn certainty_takes_games() {
-    let [low, high] = interval(&[1.0; 5]);
+    let [low, high] = interval(&[1.0; 5], 10.0);
     for n_pairs in 1..200 {
-        assert_eq!(interval(&vec![1.0; n_pairs])[1], 1.0, "1 reads as 1");
-        assert_eq!(interval(&vec![0.0; n_pairs])[0], 0.0, "0 reads as 0");
+        assert_eq!(interval(&vec![1.0; n_pairs], 2.0 * n_pairs as f64)[1], 1.0, "1 reads as 1");
+        assert_eq!(interval(&vec![0.0; n_pairs], 2.0 * n_pairs as f64)[0], 0.0, "0 reads as 0");
     }
     assert!((low - 10.0 / (10.0 + 1.96 * 1.96)).abs() < 1e-9, "{low}");
     assert_eq!(elo(high), None);
@@ -67,13 +88,7 @@ fn certainty_takes_games() {
 fn a_match_is_kept_as_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path()).unwrap();
-    let config = MatchConfig {
-        game: "tictactoe".to_owned(),
-        a: Opponent::Perfect,
-        b: Opponent::Random,
-        n_pairs: 3,
-        seed: 0,
-    };
+    let config = config("tictactoe", "builtin:perfect", "builtin:random", 3, 0);
     let status = |id: &RunId| {
         let mut follower = cartridge_store::Follower::default();
         follower.advance(&data.run(id)).unwrap();
@@ -90,4 +105,74 @@ fn a_match_is_kept_as_a_run() {
     let kept = keep_match(&data, "0.0.0", &config, &stop, |_| ()).unwrap();
     assert_eq!((kept.n_games, kept.is_whole), (2, false), "a pair is played to its end");
     assert_eq!(status(&kept.run_id).state(), cartridge_store::RunState::Terminated);
+}
+
+#[test]
+fn a_match_is_told_seed_by_seed_and_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path()).unwrap();
+    let config = config("tictactoe", "builtin:perfect", "builtin:random", 3, 7);
+    let go_on = AtomicBool::new(false);
+    let kept = keep_match(&data, "0.0.0", &config, &go_on, |_| ()).unwrap();
+    let summary = MatchSummary::read(&data.run(&kept.run_id)).unwrap().unwrap();
+    assert_eq!(summary.buckets, kept.buckets);
+    assert_eq!((summary.result, summary.plan), (kept.result, config.plan));
+    assert!(summary.buckets.iter().all(|it| it.opening.len() == 1 && it.scores.len() == 2));
+    let log = MatchLog::read(&data).unwrap();
+    let [line] = &log.lines[..] else { panic!("{log:?}") };
+    assert_eq!((line.id.as_str(), line.a.key.as_str()), (kept.run_id.as_str(), "builtin:perfect"));
+    let MatchResult { wins, draws, losses, .. } = kept.result;
+    assert_eq!((line.counts(), line.results.len()), ([wins, draws, losses], 6));
+}
+
+#[test]
+fn one_side_is_one_game_an_opening() {
+    let mut config = config("connect4", "builtin:mcts:20", "builtin:random", 5, 0);
+    config.plan.both_sides = false;
+    let mut counter = Counter { n_games: 0, most: u32::MAX };
+    let played = play_match(&config, &mut counter).unwrap();
+    assert_eq!((counter.n_games, played.buckets.len()), (5, 5));
+    let mut counter = Counter { n_games: 0, most: 2 };
+    let played = play_match(&config, &mut counter).unwrap();
+    assert_eq!(played.buckets.len(), 2, "it ends when it is told to");
+}
+
+#[test]
+fn plans_are_of_games_or_of_seeds() {
+    #[track_caller]
+    fn check(
+        game: &str,
+        said: (Option<u32>, Option<u32>, Option<bool>),
+        expected: Option<(u32, bool)>,
+    ) {
+        let (n_games, count, both_sides) = said;
+        let plan = SeedPlan::new(game, n_games, 3, count, both_sides);
+        assert_eq!(plan.ok().map(|plan| (plan.count, plan.both_sides)), expected, "{said:?}");
+    }
+    check("connect4", (None, None, None), Some((50, true)));
+    check("connect4", (Some(10), None, None), Some((5, true)));
+    check("connect4", (Some(10), Some(5), None), Some((5, true)));
+    check("connect4", (Some(10), Some(10), Some(false)), Some((10, false)));
+    check("connect4", (Some(7), None, Some(false)), Some((7, false)));
+    check("connect4", (Some(7), None, None), None);
+    check("connect4", (Some(10), Some(10), None), None);
+    check("connect4", (Some(0), None, None), None);
+    check("connect4", (None, Some(u32::MAX), None), None);
+    check("CartPole-v1", (None, None, None), Some((20, false)));
+    check("CartPole-v1", (Some(7), None, Some(true)), Some((7, false)));
+    check("CartPole-v1", (Some(10_001), None, None), None);
+}
+
+#[test]
+fn returns_are_compared_seed_by_seed() {
+    let buckets = [[3.0, 1.0], [1.0, 2.0], [5.0, 5.0], [f64::NAN, 0.0]];
+    let buckets: Vec<Bucket> = buckets.into_iter().map(|it| compared(1, it)).collect();
+    let scores: Vec<f64> = buckets.iter().map(|it| it.scores[0]).collect();
+    assert_eq!(scores, [1.0, -1.0, 0.0, -1.0], "what is no number loses");
+    let played = sum_up(buckets[..3].to_vec());
+    let Difference { mean_a, mean_b, mean, ci95, .. } = played.difference.unwrap();
+    assert_eq!((mean_a, mean_b), (3.0, 8.0 / 3.0));
+    assert!((mean - 1.0 / 3.0).abs() < 1e-12 && ci95[0] < 0.0 && ci95[1] > 0.0);
+    assert_eq!((played.result.wins, played.result.draws, played.result.losses), (1, 1, 1));
+    assert_eq!(sum_up(Vec::new()).result.score, 0.5, "nothing was played");
 }

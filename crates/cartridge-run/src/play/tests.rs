@@ -93,7 +93,7 @@ fn every_game_can_be_played_to_its_end() {
     ] {
         let over = finish(&lab, lab.new_play(game, opponent, Side::Second).unwrap());
         assert_eq!(lab.play(&over.manifest.id).unwrap().moves, over.moves);
-        assert_eq!(over.opponent.to_string(), opponent);
+        assert_eq!(over.opponent.about.key, opponent);
     }
 }
 

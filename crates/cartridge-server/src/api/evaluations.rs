@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use cartridge_run::evaluation_job::{Summary, Wanted, WantedEpisodes};
-use cartridge_run::lab::EvaluationView;
+use cartridge_run::lab::{Evaluated, EvaluationView};
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, RunId};
 use cartridge_run::{ConfigError, RunError};
@@ -172,7 +172,10 @@ impl From<Summary> for EvaluatedEpisodes {
 }
 
 impl EvaluationJob {
-    fn new(EvaluationView { view, summary, video }: EvaluationView, with_episodes: bool) -> Self {
+    pub(crate) fn new(
+        EvaluationView { view, summary, video }: EvaluationView,
+        with_episodes: bool,
+    ) -> Self {
         let config = &view.run.manifest.config;
         Self {
             checkpoint: config["checkpoint"].as_str().map(str::to_owned),
@@ -318,9 +321,26 @@ struct EvaluationPageQuery {
     /// Only in these states, separated by commas.
     #[param(example = "queued,running")]
     state: Option<String>,
+    /// What is evaluated: a policy, two players in a match, or several in a tournament.
+    #[serde(default)]
+    #[param(required = false, inline)]
+    kind: EvaluationKind,
 }
 
-/// List evaluations of policies, of all runs, newest first.
+/// What is evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EvaluationKind {
+    /// A policy is measured.
+    #[default]
+    Policy,
+    /// Two players are compared.
+    Match,
+    /// Several players are compared.
+    Tournament,
+}
+
+/// List evaluations of policies, of all runs, newest first; with `kind` matches or tournaments.
 #[utoipa::path(
     get,
     path = "/api/evals",
@@ -340,9 +360,14 @@ async fn list_evaluations(
     let after: Option<Cursor> = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let states: Vec<store::RunState> =
         query.state.as_deref().map_or(Ok(Vec::new()), |states| parse_words("state", states))?;
+    let what = match query.kind {
+        EvaluationKind::Policy => Evaluated::Policy,
+        EvaluationKind::Match => Evaluated::Match,
+        EvaluationKind::Tournament => Evaluated::Tournament,
+    };
     // One more than asked for tells whether there is a next page.
     let mut found =
-        state.ask(move |lab| lab.evaluations(states, limit + 1, after.as_ref())).await?;
+        state.ask(move |lab| lab.evaluations(what, states, limit + 1, after.as_ref())).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
     let cursor = |view: &EvaluationView| {

@@ -9,6 +9,7 @@ use cartridge_games::scene::Scene;
 use cartridge_run::hint::{self, Verdict};
 use cartridge_run::opponent::Opponent as Player;
 use cartridge_run::play::{self, Outcome};
+use cartridge_run::{player, store};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -56,6 +57,21 @@ pub struct Opponent {
 }
 
 impl Opponent {
+    /// Whom a person plays: lists say what they say, and a model says which it is.
+    fn of(player: &player::Player, game: &str) -> Self {
+        if let Some(opponent) = player.builtin() {
+            return Self::new(opponent, game);
+        }
+        let store::MatchPlayer { key, name, sha256 } = player.about.clone();
+        let sha256 = sha256.unwrap_or_default();
+        let hash = sha256.get(..12).unwrap_or_default();
+        let description = format!(
+            "A policy that was learnt, and takes the move that it holds best: version {name} of its \
+             model, hash {hash}."
+        );
+        Self { id: key, name, description, level: None, strength: None }
+    }
+
     fn new(player: Player, game: &str) -> Self {
         Self {
             id: player.to_string(),
@@ -74,7 +90,7 @@ pub struct NewPlay {
     /// Id of the game.
     #[schema(example = "tictactoe")]
     pub game: String,
-    /// Id of the opponent.
+    /// Id of the opponent, or a named model such as `model:four@best`.
     #[schema(example = "builtin:perfect")]
     pub opponent: String,
     /// The side that you want.
@@ -214,7 +230,7 @@ impl From<play::Play> for Play {
         Self {
             id: play.manifest.id.to_string(),
             game_name: play.game.spec().name,
-            opponent: Opponent::new(play.opponent, &play.manifest.env_id),
+            opponent: Opponent::of(&play.opponent, &play.manifest.env_id),
             seat: play.seat.0,
             turn: turn(&play),
             ply: play.moves.len() as u32,
@@ -290,7 +306,7 @@ impl From<play::Play> for PlaySummary {
         Self {
             id: play.manifest.id.to_string(),
             game_name: play.game.spec().name,
-            opponent_name: play.opponent.name(),
+            opponent_name: play.opponent.about.name.clone(),
             seat: play.seat.0,
             ply: play.moves.len() as u32,
             help: play.help(),

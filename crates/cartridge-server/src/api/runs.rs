@@ -399,6 +399,11 @@ pub struct MatchResult {
 impl MatchResult {
     fn new(result: store::MatchResult, config: &Value) -> Self {
         let name = |key: &str| {
+            let place = usize::from(key == "b");
+            if let Some(name) = config["players"][place]["name"].as_str() {
+                return name.to_owned();
+            }
+            // Matches of older versions have the ids alone.
             let id = config[key].as_str().unwrap_or_default();
             id.parse::<Opponent>().map_or_else(|_| id.to_owned(), Opponent::name)
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cartridge_run::checkpoint;
 use cartridge_run::evaluation::{Actor, KeptEvaluation, Outcome, Subject};
 use cartridge_run::evaluation_job::film_of;
+use cartridge_run::model;
 use cartridge_run::policy_file::PolicyFile;
 use cartridge_run::store::{DataDir, RunId};
 use serde::Serialize;
@@ -19,8 +20,9 @@ use crate::exit::Exit;
 /// The evaluation is kept as a run of its own, with every episode.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Name of a run, folder of a checkpoint, or an ONNX file that any program made
-    #[arg(value_name = "RUN|CHECKPOINT|FILE.onnx")]
+    /// Name of a run, folder of a checkpoint, model:NAME[@VERSION], or an ONNX file that any program
+    /// made
+    #[arg(value_name = "RUN|CHECKPOINT|MODEL|FILE.onnx")]
     policy: String,
     /// How many episodes
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -80,7 +82,39 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    if args.policy.ends_with(".onnx") { measure_file(args) } else { measure_run(args) }
+    match args.policy.strip_prefix("model:") {
+        Some(model) => measure_model(args, model),
+        None if args.policy.ends_with(".onnx") => measure_file(args),
+        None => measure_run(args),
+    }
+}
+
+fn measure_model(args: &Args, text: &str) -> anyhow::Result<Exit> {
+    if args.best || args.checkpoint.is_some() || args.env.is_some() {
+        note("error: a model is a version of its own, in its own environment");
+        note("hint: say which version with model:NAME@VERSION or model:NAME@ALIAS");
+        return Ok(Exit::Usage);
+    }
+    let data = args.data.open()?;
+    let (model, version) = model::resolve(&data, text)?;
+    let name = format!("model:{}@{}", model.name, version.version);
+    let mut options = version.env.clone();
+    options.extend(args.options.parse()?);
+    let policy = model::actor(&data, &model, &version, &options)?;
+    let subject = Subject::File {
+        path: Path::new(&name),
+        sha256: &version.sha256,
+        env_id: &model.env_id,
+        options: &options,
+    };
+    let about = About {
+        run_id: version.run.clone(),
+        file: Some(name.clone()),
+        env_id: model.env_id.clone(),
+        options: options.clone(),
+        step: version.step,
+    };
+    measure(args, &data, subject, &*policy, about)
 }
 
 fn measure_run(args: &Args) -> anyhow::Result<Exit> {
@@ -183,8 +217,9 @@ fn measure(
         });
     } else {
         let what = match (run_id, file) {
-            (Some(id), _) => format!("{id} at step {step}"),
-            (None, file) => file.unwrap_or_default(),
+            (_, Some(file)) => file,
+            (Some(id), None) => format!("{id} at step {step}"),
+            (None, None) => String::new(),
         };
         say(&format!("{what}, {} episodes of {env_id}", args.episodes));
         let [low, high] = summary.ci95;

@@ -4,10 +4,15 @@
 use std::time::Duration;
 
 use cartridge_run::RunError;
+use cartridge_run::contest_job;
 use cartridge_run::evaluation_job::{self, Summary, Wanted, WantedEpisodes};
 use cartridge_run::lab;
+use cartridge_run::matches::MatchSummary;
 use cartridge_run::steer::{self, By};
-use cartridge_run::store::{Command, DataDir, Evaluation, Manifest, RunId, RunKind, RunState};
+use cartridge_run::store::{
+    Command, DataDir, Evaluation, Manifest, MatchResult, RunId, RunKind, RunState,
+};
+use cartridge_run::tournament::TournamentSummary;
 use serde::Serialize;
 
 use super::{DataArgs, STOP_GRACE_SECONDS, control, launcher, say, say_json, user};
@@ -79,7 +84,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// Show an evaluation, or the newest of a run that has a result
+/// Show an evaluation, a match or a tournament, or the newest evaluation of a run that has a result
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
     /// Name of the evaluation, or of a run
@@ -224,6 +229,9 @@ fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
             |found: &Manifest| Summary::read(&data.run(&found.id)).is_ok_and(|it| it.is_some());
         manifest = all.find(has_result).ok_or_else(|| RunError::NoEvaluation(id.clone()))?;
     }
+    if contest_job::is_contest(&manifest) {
+        return show_contest(&data, &manifest, args.json);
+    }
     let summary = Summary::read(&data.run(&manifest.id))?;
     let row = Row::of(&data, manifest)?;
     if args.json {
@@ -249,6 +257,44 @@ fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
     }
     if let Some(video) = row.video {
         say(&format!("video        {}", data.run(&row.run_id).path().join(video).display()));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Shows how a match or tournament went, as far as it has.
+fn show_contest(data: &DataDir, manifest: &Manifest, as_json: bool) -> anyhow::Result<Exit> {
+    let (dir, (_, status)) = (data.run(&manifest.id), steer::look(data, &manifest.id)?);
+    let (state, games) = (status.state(), &manifest.config["games"]);
+    let tournament = match contest_job::is_tournament(manifest) {
+        true => TournamentSummary::read(&dir)?,
+        false => None,
+    };
+    let played = MatchSummary::read(&dir)?;
+    if as_json {
+        say_json(&serde_json::json!({
+            "run_id": manifest.id, "name": manifest.name, "state": state, "games": games,
+            "games_done": status.episodes, "result": status.match_result,
+            "match": played, "tournament": tournament,
+        }));
+        return Ok(Exit::Ok);
+    }
+    let state = serde_json::to_value(state).unwrap_or_default();
+    let state = state.as_str().unwrap_or_default();
+    say(&format!(
+        "{}: {}, {state}, {} of {games} games",
+        manifest.id, manifest.name, status.episodes
+    ));
+    if let Some(summary) = tournament {
+        super::tournament::tell(&summary);
+    }
+    if let Some(result) = status.match_result {
+        let MatchResult { wins, draws, losses, score, score_ci95: [low, high], .. } = result;
+        say(&format!(
+            "wins {wins}, draws {draws}, losses {losses}; score {:.1}% (95% interval {:.1}% to {:.1}%)",
+            100.0 * score,
+            100.0 * low,
+            100.0 * high
+        ));
     }
     Ok(Exit::Ok)
 }

@@ -1,31 +1,54 @@
 //! `cartridge match`: compare two players.
 
-use cartridge_run::matches::{KeptMatch, MatchConfig, keep_match};
-use cartridge_run::opponent::Opponent;
-use cartridge_run::store::{MatchResult, RunId};
-use serde::Serialize;
+use std::time::Duration;
 
-use super::{DataArgs, note, say, say_json};
+use cartridge_run::contest_job::{self, Contest};
+use cartridge_run::lab;
+use cartridge_run::matches::{Bucket, Difference, KeptMatch, MatchConfig, SeedPlan, keep_match};
+use cartridge_run::player::{Door, Found, Table, check_built_in};
+use cartridge_run::steer::By;
+use cartridge_run::store::{DataDir, MatchResult, RunId};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    DataArgs, OptionArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, say, say_json, user,
+};
 use crate::exit::Exit;
 
 /// Let two players play each other: pairs of games from the same random opening, sides swapped
 ///
-/// The match is kept as a run, with every game. Ctrl-C ends it after the pair that is being played,
-/// a second one at once.
+/// In an environment both play the episodes of the same seeds. Players are built in (`random`,
+/// `mcts:1000`, `perfect`, a level such as `club`), models (`model:NAME`, `model:NAME@3`), runs
+/// (`r-7f3k2m`, `r-7f3k2m@latest`) or ONNX files. The match is kept as a run, with every game, and
+/// counts for `cartridge ratings`. Ctrl-C ends it after the pair that is being played, a second one
+/// at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Id of the game
+    /// Id of the game or environment; `auto` for that of the players
+    #[arg(value_parser = parse_id)]
     game: String,
-    /// Id of the player whose result is reported, such as `builtin:mcts:1000`
+    /// The player whose result is reported, such as `builtin:mcts:1000` or `model:lander@best`
     a: String,
-    /// Id of the other player
+    /// The other player
     b: String,
-    /// How many games, an even number
-    #[arg(long, default_value = "100", value_parser = parse_games)]
-    games: u32,
+    /// How many games, an even number; in an environment how many episodes [default: 100, or 20]
+    #[arg(long, value_parser = parse_count)]
+    games: Option<u32>,
+    /// How many openings, instead of how many games
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, conflicts_with = "games")]
+    seeds: Option<u32>,
+    /// Play each opening once, the first player always moving first
+    #[arg(long)]
+    one_side: bool,
     /// Chooses the openings and every move that is left to chance
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    options: OptionArgs,
+    /// Play in the background, as a job; `cartridge evals show` tells how it went
+    #[arg(long)]
+    detach: bool,
     #[command(flatten)]
     data: DataArgs,
     /// One JSON object on standard output
@@ -37,46 +60,69 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     game: &'a str,
-    a: Opponent,
-    b: Opponent,
+    a: &'a str,
+    b: &'a str,
     games: u32,
     seed: u64,
     #[serde(flatten)]
     result: MatchResult,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<Difference>,
+    buckets: Vec<Bucket>,
     run_id: RunId,
 }
 
-fn parse_games(text: &str) -> Result<u32, String> {
+pub(super) fn parse_count(text: &str) -> Result<u32, String> {
     match text.replace('_', "").parse() {
-        Ok(games @ 2..=1_000_000) if games % 2 == 0 => Ok(games),
-        _ => Err("games come in pairs: an even number from 2 to 1000000".to_owned()),
+        Ok(count @ 1..=1_000_000) => Ok(count),
+        _ => Err("a number from 1 to 1000000".to_owned()),
     }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    super::find_game(&args.game)?;
-    let a = Opponent::find(&args.game, &args.a)?;
-    let b = Opponent::find(&args.game, &args.b)?;
-    let n_pairs = args.games / 2;
-    let config = MatchConfig { game: args.game.clone(), a, b, n_pairs, seed: args.seed };
+    let game = Some(args.game.as_str()).filter(|game| *game != "auto");
+    let texts = [args.a.clone(), args.b.clone()];
+    if let Some(game) = game {
+        super::find_cartridge(game)?;
+        check_built_in(game, &texts)?;
+    }
     let data = args.data.open()?;
+    let options = args.options.parse()?;
+    let table = Table::find(&data, &texts, game, &options, Door::CommandLine)?;
+    let both_sides = Some(!args.one_side);
+    let plan = SeedPlan::new(&table.game, args.games, args.seed, args.seeds, both_sides)?;
+    if args.detach {
+        return start(&data, &table, plan, Contest::Match, args.json);
+    }
+    let Table { game, env, players } = table;
+    let players: Vec<_> = players.into_iter().map(|Found { player, .. }| player).collect();
+    let [a, b] = <[_; 2]>::try_from(players).expect("two were asked for");
+    let config = MatchConfig { game, env, a, b, plan };
+    let games = plan.n_games(&config.game);
     let stop = super::interrupted()?;
-    let bar = indicatif::ProgressBar::new(u64::from(args.games));
+    let bar = indicatif::ProgressBar::new(u64::from(games));
     let kept = keep_match(&data, super::VERSION, &config, &stop, |games| {
         bar.set_position(u64::from(games));
     })?;
     bar.finish_and_clear();
-    let KeptMatch { run_id, result, n_games, is_whole } = kept;
+    let KeptMatch { run_id, result, difference, buckets, n_games, is_whole } = kept;
     if !is_whole {
-        note(&format!("stopped after {n_games} of {} games", args.games));
+        note(&format!("stopped after {n_games} of {games} games"));
     }
+    let (a, b) = (&config.a.about, &config.b.about);
     if args.json {
-        let (game, games, seed) = (&args.game[..], n_games, args.seed);
-        say_json(&Report { game, a, b, games, seed, result, run_id });
+        let (game, games, seed) = (&config.game[..], n_games, args.seed);
+        let (a, b) = (&a.key[..], &b.key[..]);
+        say_json(&Report { game, a, b, games, seed, result, difference, buckets, run_id });
         return Ok(Exit::Ok);
     }
     let MatchResult { wins, draws, losses, score, score_ci95: [low, high], .. } = result;
-    say(&format!("{} against {}, {} games of {}", a.name(), b.name(), n_games, args.game));
+    let what = if difference.is_some() { "episodes" } else { "games" };
+    say(&format!("{} against {}, {n_games} {what} of {}", a.name, b.name, config.game));
+    if let Some(Difference { mean_a, mean_b, mean, ci95: [low, high], .. }) = difference {
+        say(&format!("mean return  {mean_a:.1} and {mean_b:.1}"));
+        say(&format!("difference   {mean:+.1}  (95% interval {low:+.1} to {high:+.1}, by seed)"));
+    }
     say(&format!("wins {wins}, draws {draws}, losses {losses}"));
     say(&format!(
         "score  {:.1}%  (95% interval {:.1}% to {:.1}%)",
@@ -95,5 +141,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         elo(high, "+inf")
     ));
     say(&format!("run {run_id}"));
+    Ok(Exit::Ok)
+}
+
+/// Makes a match or tournament that is carried out in the background.
+pub(super) fn start(
+    data: &DataDir,
+    table: &Table,
+    plan: SeedPlan,
+    contest: Contest,
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
+    // A lab that is at work here starts it at its turn.
+    let has_lab = lab::presence(data).is_some();
+    let made = contest_job::create(data, &launcher, table, plan, contest, By::new(&user()))?;
+    if !has_lab {
+        launcher.start(data, &made.id, 1)?;
+    }
+    if as_json {
+        say_json(&json!({ "run_id": made.id, "games": made.config["games"] }));
+    } else {
+        let what = if has_lab { "waits for its turn" } else { "is started" };
+        say(&format!("{} {what}; `cartridge evals show {}` tells how it goes", made.id, made.id));
+    }
     Ok(Exit::Ok)
 }

@@ -24,7 +24,8 @@ pub(crate) struct Args {
     /// Level of the opponent, such as `club`: `cartridge games show GAME` lists them
     #[arg(long, value_name = "NAME", conflicts_with = "opponent")]
     level: Option<String>,
-    /// Id of the opponent, such as `builtin:mcts:1000`; by default the strongest
+    /// Id of the opponent, such as `builtin:mcts:1000`, or a model such as `model:four@best`; by
+    /// default the strongest
     #[arg(long, value_name = "ID")]
     opponent: Option<String>,
     /// Your side
@@ -59,14 +60,15 @@ enum Input {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     super::find_game(&args.game)?;
     let opponent = match (&args.level, &args.opponent) {
-        (Some(level), _) => Opponent::at_level(&args.game, level)?,
-        (None, Some(id)) => Opponent::find(&args.game, id)?,
-        (None, None) => Opponent::strongest(&args.game),
+        (Some(level), _) => Opponent::at_level(&args.game, level)?.to_string(),
+        (None, Some(id)) if id.starts_with("model:") => id.clone(),
+        (None, Some(id)) => Opponent::find(&args.game, id)?.to_string(),
+        (None, None) => Opponent::strongest(&args.game).to_string(),
     };
     let data = args.data.open()?;
     let new = NewPlay {
         game: &args.game,
-        opponent: &opponent.to_string(),
+        opponent: &opponent,
         side: match args.side {
             Side::First => play::Side::First,
             Side::Second => play::Side::Second,
@@ -76,12 +78,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let mut play = Play::begin(&data, super::VERSION, new)?;
     let id = play.manifest.id.clone();
-    let level = opponent.level(&args.game).map_or("", |level| level.name);
+    let level = play.opponent.builtin().and_then(|opponent| opponent.level(&args.game));
+    let level = level.map_or("", |level| level.name);
     let at_level = if level.is_empty() { String::new() } else { format!(" ({level})") };
     say(&format!(
         "{} against {}{at_level}. You play {}.\nrun {id}\n",
         play.game.spec().name,
-        opponent.name(),
+        play.opponent.about.name,
         mark(play.seat)
     ));
     let start = super::start_game(&args.game, &mut super::rng(new.seed))?;
@@ -160,7 +163,7 @@ fn reload(data: &DataDir, id: &RunId) -> anyhow::Result<Play> {
 fn tell_answers(play: &Play, mut game: AnyGame, ply: usize) {
     for &(_, action) in play.moves.iter().skip(ply) {
         game.apply(action);
-        say(&format!("{}: {}\n\n{game}", play.opponent.name(), game.action_name(action)));
+        say(&format!("{}: {}\n\n{game}", play.opponent.about.name, game.action_name(action)));
     }
 }
 

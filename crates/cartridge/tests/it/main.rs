@@ -4,6 +4,7 @@
 
 mod alerts;
 mod api_docs;
+mod arena;
 mod artifacts;
 mod cli;
 mod engine;

@@ -215,8 +215,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List evaluations of policies, of all runs, newest first. */
+        /** List evaluations of policies, of all runs, newest first; with `kind` matches or tournaments. */
         get: operations["list_evaluations"];
+        put?: never;
+        /**
+         * Let two players play each other, beside whatever trains. At a board every opening is played from
+         *     both sides; in an environment both play the episodes of the same seeds. The match is a run of
+         *     kind `eval`, which is started as soon as there is room, and its result counts for the ratings.
+         */
+        post: operations["create_match"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an evaluation of a policy, a match or a tournament: episode by episode, seed by seed, or
+         *     pairing by pairing.
+         */
+        get: operations["show_contest"];
         put?: never;
         post?: never;
         delete?: never;
@@ -365,6 +390,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/leaderboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what trainings have reached in an environment, by their last evaluation; those that differ
+         *     in nothing but their seed are one row.
+         */
+        get: operations["show_leaderboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/links": {
         parameters: {
             query?: never;
@@ -410,6 +455,26 @@ export interface paths {
         put?: never;
         /** Log this browser out: its cookie is worth nothing any more, wherever it has been copied to. */
         post: operations["log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/matches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the matches that have ended, newest first, those of tournaments among them. They stay when
+         *     their runs go, because the ratings are made of them.
+         */
+        get: operations["list_matches"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -678,6 +743,46 @@ export interface paths {
         put?: never;
         /** Take back your last move and the answer to it. */
         post: operations["take_back"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ratings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how strong the players of a game are, from all matches that were played: Bradley-Terry with
+         *     error bars, and Elo and TrueSkill beside it.
+         */
+        get: operations["show_ratings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ratings/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show where players stood after each match, in the order of time: Elo and TrueSkill, which depend
+         *     on it.
+         */
+        get: operations["show_rating_history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1417,6 +1522,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tournaments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let several players play each other, beside whatever trains. The tournament is a run of kind
+         *     `eval`, which is started as soon as there is room; each pairing counts for the ratings.
+         */
+        post: operations["create_tournament"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trash": {
         parameters: {
             query?: never;
@@ -1835,6 +1960,20 @@ export interface components {
             /** @description Oldest first. */
             lines: components["schemas"]["AuditEntry"][];
         };
+        /** @description The games of one seed. */
+        Bucket: {
+            /** @description The random moves that its games began with. */
+            opening: number[];
+            /** @description In an environment, the returns of A and B. */
+            returns: number[] | null;
+            /** @description The score of A in each game; with both sides, first the one in which A moved first. */
+            scores: number[];
+            /**
+             * Format: int64
+             * @description The seed of the opening; in an environment what the episode was reset with.
+             */
+            seed: number;
+        };
         /**
          * @description Something that can be asked of a run.
          * @enum {string}
@@ -1904,6 +2043,14 @@ export interface components {
             /** @description `ok`, `stale`, `missing` or `error`. */
             state: string;
         };
+        /** @description An evaluation of a policy, a match or a tournament, with what it found so far. */
+        Contest: {
+            evaluation: components["schemas"]["EvaluationJob"] | null;
+            match: components["schemas"]["MatchDetail"] | null;
+            /** @description The run that it is. */
+            run: components["schemas"]["Run"];
+            tournament: components["schemas"]["TournamentDetail"] | null;
+        };
         /** @description Keys that do the same. */
         Control: {
             /** @description What they do. */
@@ -1945,6 +2092,31 @@ export interface components {
             notice: string | null;
             /** @description All that were made. */
             run_ids: string[];
+        };
+        /** @description How the returns of two players in the same episodes compare. */
+        Difference: {
+            /** @description The 95% interval of their mean. */
+            ci95: number[];
+            /**
+             * Format: double
+             * @description Mean of A's return less B's.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description Mean return of A.
+             */
+            mean_a: number;
+            /**
+             * Format: double
+             * @description Mean return of B.
+             */
+            mean_b: number;
+            /**
+             * Format: double
+             * @description Standard deviation of the differences.
+             */
+            std: number;
         };
         /** @description What a key does while it is held. */
         Effect: {
@@ -2868,6 +3040,11 @@ export interface components {
             /** @description What is going on, in a few plain sentences. */
             summary: string;
         };
+        /**
+         * @description What an interval is over.
+         * @enum {string}
+         */
+        IntervalKind: "seeds" | "episodes";
         /** @description A metric in a window. */
         IterationMetric: {
             /** @description What it came to. */
@@ -2999,6 +3176,72 @@ export interface components {
             /** @description Version of the product. */
             version: string;
         };
+        /** @description What trainings have reached in an environment. */
+        Leaderboard: {
+            /** @description Id of the environment. */
+            env_id: string;
+            /** @description How many trainings have an evaluation, of the newest 1,000. */
+            n_runs: number;
+            /** @description The configurations, best first. */
+            rows: components["schemas"]["LeaderboardRow"][];
+            /**
+             * Format: double
+             * @description The mean return from which the task counts as solved.
+             */
+            threshold: number | null;
+        };
+        /** @description Trainings that differ in nothing but their seed. */
+        LeaderboardRow: {
+            /** @description What the last evaluations come to: mean, IQM, bootstrap intervals. */
+            aggregate: components["schemas"]["Aggregate"];
+            /** @description The algorithm. */
+            algorithm: string;
+            /** @description The 95% interval of the mean. */
+            ci95: number[];
+            /** @description SHA-256 of the configuration without its seed. */
+            config_sha256: string;
+            /** @description Options of the environment. */
+            env: Record<string, never>;
+            /** @description The experiment that the first of them is of. */
+            experiment_id: string | null;
+            /** @description What the interval is over. */
+            interval: components["schemas"]["IntervalKind"];
+            /** @description The name of the first of them for people. */
+            name: string;
+            /** @description Its place, from 1. */
+            place: number;
+            /** @description The trainings, best first. */
+            runs: components["schemas"]["LeaderboardRun"][];
+            /** @description Whether the mean is at the threshold or above; none where there is no threshold. */
+            solved: boolean | null;
+        };
+        /** @description One training of a row. */
+        LeaderboardRun: {
+            /** @description Its 95% interval. */
+            ci95: number[];
+            /**
+             * Format: int32
+             * @description Episodes of its last evaluation.
+             */
+            episodes: number;
+            /**
+             * Format: double
+             * @description Their mean return.
+             */
+            mean: number;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description Its seed.
+             */
+            seed: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the policy that was evaluated.
+             */
+            step: number;
+        };
         /** @description How many lines a foreign trainer wrote, each in exactly one class. */
         LineCounts: {
             /** @description The lines of the protocol, by type. */
@@ -3096,6 +3339,46 @@ export interface components {
             /** @description Whether there are more before them. */
             truncated: boolean;
         };
+        /** @description A match that has ended, as the log has it. */
+        LoggedMatch: {
+            /** @description The player whose result is told. */
+            a: components["schemas"]["Player"];
+            /** @description When it ended (RFC 3339). */
+            at: string;
+            /** @description The other. */
+            b: components["schemas"]["Player"];
+            /**
+             * Format: int32
+             * @description Games drawn.
+             */
+            draws: number;
+            /** @description Options of the environment. */
+            env: Record<string, never>;
+            /** @description Id of the game or environment. */
+            game: string;
+            /**
+             * @description Its name: that of the run, and in a tournament the number of the pairing after a slash.
+             * @example r-7f3k2m/3
+             */
+            id: string;
+            /**
+             * Format: int32
+             * @description Games lost.
+             */
+            losses: number;
+            /** @description The run that played it; it may be gone. */
+            run_id: string;
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             */
+            seed_base: number;
+            /**
+             * Format: int32
+             * @description Games won by A.
+             */
+            wins: number;
+        };
         /** @description The token, typed by a person. */
         Login: {
             /** @description The lab's token. */
@@ -3107,6 +3390,30 @@ export interface components {
             secret: string;
             /** @description What it is. */
             token: components["schemas"]["Token"];
+        };
+        /** @description How a match went, seed by seed. Figures are in `match_result` of its run. */
+        MatchDetail: {
+            /** @description The player whose result is told. */
+            a: components["schemas"]["Player"];
+            /** @description The other. */
+            b: components["schemas"]["Player"];
+            /** @description Whether each opening was played from both sides. */
+            both_sides: boolean;
+            /** @description Seed by seed, at most 10,000. */
+            buckets: components["schemas"]["Bucket"][];
+            difference: components["schemas"]["Difference"] | null;
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             */
+            seed_base: number;
+        };
+        /** @description A page of matches. */
+        MatchPage: {
+            /** @description The matches, newest first. */
+            matches: components["schemas"]["LoggedMatch"][];
+            /** @description Ask with this as `before` for the next page; none after the last. */
+            next: string | null;
         };
         /** @description How two players compare, from the view of the first. */
         MatchResult: {
@@ -3359,6 +3666,34 @@ export interface components {
              */
             seed?: number | null;
         };
+        /** @description A match to be played. */
+        NewMatch: {
+            /** @description Options of the environment; without them those of the players. */
+            env?: Record<string, never>;
+            /**
+             * @description Id of the game or environment; without it that which the players were made for.
+             * @example connect4
+             */
+            game?: string | null;
+            /**
+             * @description The player whose result is told: `random`, `mcts:100`, `model:lander@best`, a run such as
+             *     `r-7f3k2m@latest`, or `artifact:RUN/ARTIFACT`.
+             * @example model:lander@best
+             */
+            model_a: string;
+            /**
+             * @description The other player.
+             * @example random
+             */
+            model_b: string;
+            /**
+             * Format: int32
+             * @description How many games, or episodes in an environment; 100 games or 20 episodes without it.
+             */
+            n_matches?: number | null;
+            /** @description Which openings or episodes. */
+            seed_plan?: components["schemas"]["NewSeedPlan"];
+        };
         /** @description A version to be made. */
         NewModel: {
             /** @description An ONNX file that the run has made, instead of a checkpoint. */
@@ -3401,7 +3736,7 @@ export interface components {
              */
             game: string;
             /**
-             * @description Id of the opponent.
+             * @description Id of the opponent, or a named model such as `model:four@best`.
              * @example builtin:perfect
              */
             opponent: string;
@@ -3482,6 +3817,26 @@ export interface components {
              */
             total_timesteps: number | null;
         };
+        /** @description Which openings or episodes are played. */
+        NewSeedPlan: {
+            /**
+             * @description Whether each opening is played from both sides; otherwise the first player always moves
+             *     first. It means nothing in an environment.
+             * @default true
+             */
+            both_sides: boolean | null;
+            /**
+             * Format: int32
+             * @description How many seeds: each is one opening, or one episode.
+             */
+            count?: number | null;
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             * @default 0
+             */
+            seed_base: number;
+        };
         /** @description The seeds of several runs. */
         NewSeeds: number[] | {
             /**
@@ -3538,6 +3893,48 @@ export interface components {
             name: string;
             /** @description What they may do. */
             role: components["schemas"]["Role"];
+        };
+        /** @description A tournament to be played. */
+        NewTournament: {
+            /** @description Options of the environment; without them those of the players. */
+            env?: Record<string, never>;
+            /**
+             * @description Id of the game or environment.
+             * @example connect4
+             */
+            game: string;
+            /**
+             * Format: int32
+             * @description Games of each pairing, an even number; in an environment its episodes.
+             * @default 20
+             */
+            games_per_pair: number;
+            /**
+             * @description Who meets whom.
+             * @default round_robin
+             */
+            kind: components["schemas"]["TournamentKind"];
+            /**
+             * @description The players, written as for a match; each once.
+             * @example [
+             *       "random",
+             *       "mcts:100",
+             *       "perfect"
+             *     ]
+             */
+            players: string[];
+            /**
+             * Format: int64
+             * @description What the seeds follow from. All pairings play the same openings or episodes.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Format: int32
+             * @description How many pairings are played at once; each counts a core.
+             * @default 1
+             */
+            threads: number;
         };
         /** @description Somebody to play against. */
         Opponent: {
@@ -3739,6 +4136,18 @@ export interface components {
             /** @description Who must move. */
             turn: components["schemas"]["Turn"];
         };
+        /** @description A player, as matches name it for ever. */
+        Player: {
+            /**
+             * @description Who it is; the same key always plays the same.
+             * @example model:lander@3
+             */
+            key: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description SHA-256 of what it has learnt, where it has. */
+            sha256: string | null;
+        };
         /** @description A process, or the group of processes of a trainer. */
         Pod: {
             /**
@@ -3852,6 +4261,114 @@ export interface components {
             title: string;
             /** @description Always `about:blank`: the code says which problem it is. */
             type: string;
+        };
+        /** @description How strong a player is. */
+        Rating: {
+            /** @description Its 95% interval. */
+            ci95: number[];
+            /**
+             * Format: int64
+             * @description Games that it drew.
+             */
+            draws: number;
+            /**
+             * Format: double
+             * @description Elo after its last game, from 1200 and with K = 1, as ML-Agents keeps it.
+             */
+            elo: number;
+            /**
+             * Format: int64
+             * @description Games that it played.
+             */
+            games: number;
+            /**
+             * Format: int64
+             * @description Games that it lost.
+             */
+            losses: number;
+            /** @description Who it is. */
+            player: components["schemas"]["Player"];
+            /**
+             * Format: double
+             * @description Bradley-Terry rating of all games at once, in Elo above the anchor.
+             */
+            rating: number;
+            /**
+             * Format: double
+             * @description Its standard error; 0 for the anchor.
+             */
+            standard_error: number;
+            /** @description TrueSkill after its last game. */
+            trueskill: components["schemas"]["TrueSkill"];
+            /**
+             * Format: int64
+             * @description Games that it won.
+             */
+            wins: number;
+        };
+        /** @description Players that games connect, however indirectly. */
+        RatingGroup: {
+            /** @description The key of the player whose rating is 0. */
+            anchor: string;
+            /** @description The players, the strongest first. */
+            players: components["schemas"]["Rating"][];
+        };
+        /** @description Ratings after each match. */
+        RatingHistory: {
+            /** @description Id of the game or environment. */
+            game: string;
+            /** @description The matches in the order in which they ended. */
+            moments: components["schemas"]["RatingMoment"][];
+        };
+        /** @description Where the players of a match stood after it. */
+        RatingMoment: {
+            /** @description Player A after it. */
+            a: components["schemas"]["RatingStanding"];
+            /** @description When it ended (RFC 3339). */
+            at: string;
+            /** @description Player B after it. */
+            b: components["schemas"]["RatingStanding"];
+            /** @description How many games it had. */
+            games: number;
+            /** @description The match. */
+            match_id: string;
+            /**
+             * Format: double
+             * @description A's share of the points.
+             */
+            score: number;
+        };
+        /** @description Where a player stood. */
+        RatingStanding: {
+            /**
+             * Format: double
+             * @description Elo, from 1200 and with K = 1.
+             */
+            elo: number;
+            /** @description Its key. */
+            key: string;
+            /** @description Its name for people. */
+            name: string;
+            /** @description TrueSkill. */
+            trueskill: components["schemas"]["TrueSkill"];
+        };
+        /** @description How strong the players of a game are. */
+        Ratings: {
+            /** @description Id of the game or environment. */
+            game: string;
+            /** @description Groups of players that games connect; ratings of different groups cannot be compared. */
+            groups: components["schemas"]["RatingGroup"][];
+            /**
+             * Format: int64
+             * @description How many games they had.
+             */
+            n_games: number;
+            /** @description Matches that do not count: under other options, or older rules. */
+            n_left_out: number;
+            /** @description How many matches count. */
+            n_matches: number;
+            /** @description What one must know to read them, in sentences. */
+            notes: string[];
         };
         /** @description Whether the lab can work. */
         Readyz: {
@@ -4342,6 +4859,104 @@ export interface components {
             /** @description The oldest first; at most 1000. */
             tokens: components["schemas"]["Token"][];
         };
+        /** @description How a tournament stands. */
+        TournamentDetail: {
+            /**
+             * @description The share of the points that each player (row) took from each other (column); none where
+             *     they have not met.
+             */
+            cross_table: (number | null)[][];
+            /** @description Who meets whom. */
+            kind: components["schemas"]["TournamentKind"];
+            /** @description How many pairings there will be. */
+            n_pairings: number;
+            /** @description The pairings that have ended. */
+            pairings: components["schemas"]["TournamentPairing"][];
+            /** @description The players, in the order in which they were named. */
+            players: components["schemas"]["Player"][];
+            /**
+             * Format: int64
+             * @description What the seeds follow from.
+             */
+            seed: number;
+            /** @description Where the players stand, the best first. */
+            standings: components["schemas"]["TournamentStanding"][];
+        };
+        /**
+         * @description Who meets whom.
+         * @enum {string}
+         */
+        TournamentKind: "round_robin" | "gauntlet";
+        /** @description A pairing of a tournament, from the view of A. */
+        TournamentPairing: {
+            /** @description Place of player A among the players, from 0. */
+            a: number;
+            /** @description Place of player B. */
+            b: number;
+            difference: components["schemas"]["Difference"] | null;
+            /**
+             * Format: int32
+             * @description Games drawn.
+             */
+            draws: number;
+            /**
+             * Format: double
+             * @description Difference of strength in Elo; none when it has no bound.
+             */
+            elo: number | null;
+            /**
+             * Format: int32
+             * @description Games lost.
+             */
+            losses: number;
+            /**
+             * Format: double
+             * @description Share of the points.
+             */
+            score: number;
+            /** @description The 95% interval of the score. */
+            score_ci95: number[];
+            /**
+             * Format: int32
+             * @description Games won.
+             */
+            wins: number;
+        };
+        /** @description Where a player of a tournament stands. */
+        TournamentStanding: {
+            /**
+             * Format: int32
+             * @description Games that it drew.
+             */
+            draws: number;
+            /**
+             * Format: int32
+             * @description Games that it played.
+             */
+            games: number;
+            /**
+             * Format: int32
+             * @description Games that it lost.
+             */
+            losses: number;
+            /** @description Place of the player among the players, from 0. */
+            player: number;
+            /**
+             * Format: double
+             * @description Its points: a win is 1, a draw a half.
+             */
+            points: number;
+            /**
+             * Format: double
+             * @description Its share of the points that it could have.
+             */
+            score: number;
+            /**
+             * Format: int32
+             * @description Games that it won.
+             */
+            wins: number;
+        };
         /** @description The runs in the trash. */
         Trash: {
             /** @description The last deleted first. */
@@ -4357,6 +4972,24 @@ export interface components {
             name: string;
             /** @description When it will be removed for good. */
             purge_at: string;
+        };
+        /** @description A TrueSkill rating. */
+        TrueSkill: {
+            /**
+             * Format: double
+             * @description What it is at least, almost surely: `mu - 3 sigma`.
+             */
+            exposed: number;
+            /**
+             * Format: double
+             * @description The mean of what is believed.
+             */
+            mu: number;
+            /**
+             * Format: double
+             * @description Its standard deviation.
+             */
+            sigma: number;
         };
         /** @description A setting to be changed. */
         Tune: {
@@ -5181,6 +5814,8 @@ export interface operations {
                  * @example queued,running
                  */
                 state?: string;
+                /** @description What is evaluated: a policy, two players in a match, or several in a tournament. */
+                kind?: "policy" | "match" | "tournament";
             };
             header?: never;
             path?: never;
@@ -5218,6 +5853,151 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_match: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMatch"];
+            };
+        };
+        responses: {
+            /** @description The match */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_contest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the run that it is */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contest"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -5837,6 +6617,71 @@ export interface operations {
             };
         };
     };
+    show_leaderboard: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the environment.
+                 * @example LunarLander-v3
+                 */
+                env: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Leaderboard"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_links: {
         parameters: {
             query?: {
@@ -5991,6 +6836,66 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_matches: {
+        parameters: {
+            query?: {
+                /** @description Only those at this game or environment. */
+                game?: string;
+                /** @description Only those of the player with this key. */
+                player?: string;
+                /** @description How many, at most 500. */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatchPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7375,6 +8280,142 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_ratings: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the game or environment.
+                 * @example connect4
+                 */
+                game: string;
+                /** @description Key of the player whose rating is 0; `builtin:random` without it. */
+                anchor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ratings"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_rating_history: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the game or environment.
+                 * @example connect4
+                 */
+                game: string;
+                /** @description Only the matches of the player with this key. */
+                player?: string;
+                /** @description How many of the newest matches, at most 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RatingHistory"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {
@@ -10623,6 +11664,97 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_tournament: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTournament"];
+            };
+        };
+        responses: {
+            /** @description The tournament */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             429: {

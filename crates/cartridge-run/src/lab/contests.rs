@@ -1,0 +1,174 @@
+//! Matches, tournaments, ratings and leaderboards, through the lab.
+
+use cartridge_store::{MatchLine, RunFilter, RunId, RunKind};
+use serde_json::{Map, Value};
+
+use super::{EvaluationView, Lab, RunView, held};
+use crate::contest_job::{self, Contest};
+use crate::error::{Result, RunError};
+use crate::leaderboard::{self, Leaderboard};
+use crate::matches::{MatchSummary, SeedPlan};
+use crate::player::{Door, Table};
+use crate::queue::Demand;
+use crate::ratings::{self, Moment, Ratings};
+use crate::steer::By;
+use crate::tournament::{self, Kind, TournamentSummary};
+
+/// A match to be made.
+#[derive(Clone, Debug)]
+pub struct NewMatch {
+    /// The player whose result is told.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// Id of the game or environment; that of the players without.
+    pub game: Option<String>,
+    /// Options of the environment; those of the players without.
+    pub env: Map<String, Value>,
+    /// How many games.
+    pub n_games: Option<u32>,
+    /// What the seeds follow from.
+    pub seed_base: u64,
+    /// How many seeds.
+    pub count: Option<u32>,
+    /// Whether each opening is played from both sides.
+    pub both_sides: Option<bool>,
+}
+
+/// A tournament to be made.
+#[derive(Clone, Debug)]
+pub struct NewTournament {
+    /// Id of the game or environment.
+    pub game: String,
+    /// Options of the environment; those of the players without.
+    pub env: Map<String, Value>,
+    /// The players.
+    pub players: Vec<String>,
+    /// Who meets whom.
+    pub kind: Kind,
+    /// Games of each pairing.
+    pub games_per_pair: u32,
+    /// What the seeds follow from.
+    pub seed: u64,
+    /// How many pairings are played at once.
+    pub n_threads: usize,
+}
+
+/// A run of kind `eval`, with what it found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ContestView {
+    /// A policy was measured.
+    Policy(Box<EvaluationView>),
+    /// Two players were compared.
+    Match(Box<RunView>, Option<Box<MatchSummary>>),
+    /// Several players were compared.
+    Tournament(Box<RunView>, Option<Box<TournamentSummary>>),
+}
+
+impl Lab {
+    /// Makes a match, which is started as soon as there is room. A request that was made before, by
+    /// its key, gives the match that it made.
+    pub fn start_match(&self, new: NewMatch, by: By<'_>) -> Result<RunView> {
+        let NewMatch { a, b, game, env, n_games, seed_base, count, both_sides } = new;
+        let table = Table::find(&self.data, &[a, b], game.as_deref(), &env, Door::Http)?;
+        let plan = SeedPlan::new(&table.game, n_games, seed_base, count, both_sides)?;
+        self.start_contest(&table, plan, Contest::Match, by)
+    }
+
+    /// Makes a tournament, as [`Self::start_match`] makes a match.
+    pub fn start_tournament(&self, new: NewTournament, by: By<'_>) -> Result<RunView> {
+        let NewTournament { game, env, players, kind, games_per_pair, seed, n_threads } = new;
+        tournament::check_count(players.len())?;
+        let table = Table::find(&self.data, &players, Some(&game), &env, Door::Http)?;
+        let plan = tournament::plan(&table.game, games_per_pair, seed)?;
+        self.start_contest(&table, plan, Contest::Tournament { kind, n_threads }, by)
+    }
+
+    fn start_contest(
+        &self,
+        table: &Table,
+        plan: SeedPlan,
+        contest: Contest,
+        by: By<'_>,
+    ) -> Result<RunView> {
+        self.limits.admit(&Demand::of_resources(&contest_job::resources(contest)))?;
+        self.make(by, || contest_job::create(&self.data, &self.launcher, table, plan, contest, by))
+    }
+
+    /// What an evaluation, match or tournament found so far.
+    pub fn contest(&self, id: &RunId) -> Result<ContestView> {
+        let view = self.run(id)?;
+        let (manifest, dir) = (&view.run.manifest, self.data.run(id));
+        if manifest.kind != RunKind::Eval {
+            return Err(RunError::NoContest(id.clone()));
+        }
+        Ok(if contest_job::is_tournament(manifest) {
+            let summary = TournamentSummary::read(&dir)?;
+            ContestView::Tournament(Box::new(view), summary.map(Box::new))
+        } else if contest_job::is_contest(manifest) {
+            let summary = MatchSummary::read(&dir)?;
+            ContestView::Match(Box::new(view), summary.map(Box::new))
+        } else {
+            ContestView::Policy(Box::new(self.evaluation(view)?))
+        })
+    }
+
+    /// The newest matches that have ended, newest first: at a game, of a player, and before the one
+    /// that is named.
+    pub fn matches(
+        &self,
+        game: Option<&str>,
+        player: Option<&str>,
+        limit: usize,
+        before: Option<&str>,
+    ) -> Result<Vec<MatchLine>> {
+        self.with_matches(|lines| {
+            let newest = lines.iter().rev();
+            let mut has_begun = before.is_none();
+            let wanted = newest.filter(|line| {
+                let is_after = has_begun;
+                has_begun |= before == Some(line.id.as_str());
+                is_after
+                    && game.is_none_or(|game| line.game == game)
+                    && player.is_none_or(|key| line.a.key == key || line.b.key == key)
+            });
+            Ok(wanted.take(limit).cloned().collect())
+        })
+    }
+
+    /// How strong the players of a game are.
+    pub fn ratings(&self, game: &str, anchor: Option<&str>) -> Result<Ratings> {
+        self.with_matches(|lines| ratings::ratings(lines, game, anchor))
+    }
+
+    /// Where the players stood after each of the newest matches, oldest first.
+    pub fn rating_history(
+        &self,
+        game: &str,
+        player: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Moment>> {
+        self.with_matches(|lines| ratings::history(lines, game, player, limit))
+    }
+
+    fn with_matches<T>(&self, ask: impl FnOnce(&[MatchLine]) -> Result<T>) -> Result<T> {
+        let mut log = held(&self.matches);
+        log.advance(&self.data)?;
+        ask(&log.lines)
+    }
+
+    /// What trainings have reached in an environment.
+    pub fn leaderboard(&self, env_id: &str) -> Result<Leaderboard> {
+        let filter = RunFilter {
+            kinds: vec![RunKind::Train],
+            env_id: Some(env_id.to_owned()),
+            ..RunFilter::default()
+        };
+        let runs = self.find_runs(&filter, leaderboard::MOST_RUNS, None, false)?;
+        let evaluated = runs.into_iter().filter_map(|view| {
+            let evaluation = view.run.status.latest_eval?;
+            Some((view.run.manifest, evaluation))
+        });
+        leaderboard::leaderboard(env_id, evaluated)
+    }
+}

@@ -1,0 +1,186 @@
+use cartridge_learn::onnx::export::export_policy;
+use cartridge_store::RunDir;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::*;
+use crate::model::{NewVersion, Source};
+use crate::steer::By;
+
+/// A policy with as many inputs and actions as are asked for, as an ONNX file.
+fn onnx(n_inputs: usize, n_actions: usize, facts: &[(&str, &str)]) -> Vec<u8> {
+    let policy = Policy::new(n_inputs, n_actions, &mut fastrand::Rng::with_seed(1));
+    let facts = facts.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    export_policy(&policy, facts.collect())
+}
+
+/// A data folder with a run of CartPole that has a checkpoint, and a file for Connect 4.
+struct Fixture {
+    folder: TempDir,
+    data: DataDir,
+    run: String,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::open(folder.path()).unwrap();
+        let (dir, run) = RunDir::create(&data, |id| {
+            serde_json::from_value(json!({
+                "format": 1, "id": id, "kind": "train", "name": "a run", "env_id": "CartPole-v1",
+                "config": { "env": {} }, "created_at": 1.0, "cartridge_version": "0",
+            }))
+            .unwrap()
+        })
+        .unwrap();
+        let policy = Policy::new(4, 2, &mut fastrand::Rng::with_seed(1));
+        let place = dir.checkpoints_path().join("step_000000100");
+        std::fs::create_dir_all(&place).unwrap();
+        let manifest = json!({
+            "format": 1, "step": 100, "env_id": "CartPole-v1", "weights_sha256": policy.sha256(),
+        });
+        std::fs::write(place.join("weights.safetensors"), policy.to_safetensors()).unwrap();
+        std::fs::write(place.join("manifest.json"), manifest.to_string()).unwrap();
+        checkpoint::point(&dir, checkpoint::Alias::Latest, "step_000000100").unwrap();
+        let spec = AnyGame::start("connect4", &mut fastrand::Rng::with_seed(0)).unwrap().spec();
+        let n_inputs = spec.planes.iter().product();
+        std::fs::write(folder.path().join("four.onnx"), onnx(n_inputs, 7, &[])).unwrap();
+        Self { folder, data, run: run.id.to_string() }
+    }
+
+    fn file(&self) -> String {
+        self.folder.path().join("four.onnx").display().to_string()
+    }
+
+    fn find(&self, texts: &[&str], game: Option<&str>, door: Door) -> Result<Table> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        Table::find(&self.data, &texts, game, &Map::new(), door)
+    }
+
+    #[track_caller]
+    fn check(&self, texts: &[&str], game: Option<&str>, keys: &[&str]) {
+        let table = self.find(texts, game, Door::CommandLine).unwrap();
+        let found: Vec<&str> =
+            table.players.iter().map(|found| found.player.about.key.as_str()).collect();
+        assert_eq!(found, keys);
+    }
+
+    #[track_caller]
+    fn refuse(&self, texts: &[&str], game: Option<&str>, door: Door, words: &str) {
+        let error = self.find(texts, game, door).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn players_are_known_by_what_never_changes() {
+    let fixture = Fixture::new();
+    let run = &fixture.run;
+    fixture.check(
+        &["random", "mcts:100"],
+        Some("connect4"),
+        &["builtin:random", "builtin:mcts:100"],
+    );
+    fixture.check(
+        &["builtin:perfect", "Beginner"],
+        Some("tictactoe"),
+        &["builtin:perfect", "builtin:random"],
+    );
+    let key = format!("run:{run}@step_000000100");
+    for text in [run.clone(), format!("run:{run}"), format!("{run}@100"), format!("{run}@latest")] {
+        // The game is that of the run, also where the first is at home anywhere.
+        fixture.check(&["random", &text], None, &["builtin:random", &key]);
+    }
+    let source = Source::Checkpoint {
+        run: Box::new(fixture.data.run(&run.parse().unwrap()).manifest().unwrap()),
+        which: None,
+    };
+    let new = NewVersion { name: "pole".to_owned(), source, notes: String::new() };
+    model::add(&fixture.data, new, By::new("ada")).unwrap();
+    fixture.check(&["model:pole", "model:pole@latest"], None, &["model:pole@1", "model:pole@1"]);
+    fixture.check(
+        &["oracle", "greedy_miner", "random"],
+        Some("AsteroidProspector-v0"),
+        &["builtin:oracle", "builtin:greedy_miner", "builtin:random"],
+    );
+    let table = fixture.find(&[&fixture.file(), "random"], Some("connect4"), Door::CommandLine);
+    let file = &table.unwrap().players[0];
+    assert!(file.player.about.key.starts_with("onnx:"), "{:?}", file.player.about);
+    assert_eq!(file.player.about.name, "four.onnx");
+}
+
+#[test]
+fn who_cannot_play_is_told_why() {
+    let fixture = Fixture::new();
+    let run = fixture.run.as_str();
+    let cli = Door::CommandLine;
+    fixture.refuse(&["random", "random"], None, cli, "name the game");
+    fixture.refuse(&["perfekt", "random"], Some("tictactoe"), cli, "did you mean");
+    fixture.refuse(&["perfect", "random"], Some("othello"), cli, "nobody knows perfect play");
+    fixture.refuse(&["rendom", "random"], Some("CartPole-v1"), cli, "did you mean `random`?");
+    fixture.refuse(&[run, "random"], Some("connect4"), cli, "it is a player of CartPole-v1");
+    fixture.refuse(&["r-000000", "random"], None, cli, "there is no run");
+    fixture.refuse(&[&format!("{run}@7"), "random"], None, cli, "no checkpoint");
+    fixture.refuse(&["model:nobody", "random"], Some("connect4"), cli, "there is no model");
+    fixture.refuse(&["model:../x", "random"], Some("connect4"), cli, "there is no model");
+    fixture.refuse(&["artifact:x", "random"], Some("connect4"), cli, "artifact:RUN/ARTIFACT");
+    fixture.refuse(&["nowhere.onnx", "random"], Some("connect4"), cli, "there is no file");
+    let file = fixture.file();
+    fixture.refuse(&[&file, "random"], Some("tictactoe"), cli, "policy");
+    // Over HTTP nothing is a path.
+    fixture.refuse(&[&file, "random"], Some("connect4"), Door::Http, "no request takes a path");
+    fixture.refuse(&["/etc/x.onnx", "random"], Some("connect4"), Door::Http, "no request takes");
+}
+
+#[test]
+fn a_policy_plays_legal_moves_at_a_board() {
+    let fixture = Fixture::new();
+    let table = fixture.find(&[&fixture.file(), "random"], Some("connect4"), Door::CommandLine);
+    let table = table.unwrap();
+    let policy = &table.players[0];
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut game = AnyGame::start("connect4", &mut rng).unwrap();
+    while let cartridge_games::game::Turn::Seat(_) = game.turn() {
+        let action = policy.player.choose(&game, &mut rng).unwrap();
+        assert!(game.legal_actions().contains(&action), "also when its favourite column is full");
+        game.apply(action);
+    }
+    // It comes back from what is kept of it.
+    let about = &policy.player.about;
+    Player::restored("connect4", &Map::new(), about, policy.learnt.as_ref()).unwrap();
+}
+
+#[test]
+fn returns_depend_on_the_seed_alone() {
+    let fixture = Fixture::new();
+    let table = fixture.find(&[&fixture.run, "random"], None, Door::CommandLine).unwrap();
+    for found in &table.players {
+        let returns = |seeds: &[u64]| {
+            let player = &found.player;
+            player.returns("CartPole-v1", &Map::new(), seeds, &mut || Ok(true)).unwrap().unwrap()
+        };
+        let both = returns(&[1, 2]);
+        assert_eq!(both, [returns(&[1]), returns(&[2])].concat());
+        let stopped = found.player.returns("CartPole-v1", &Map::new(), &[1], &mut || Ok(false));
+        assert_eq!(stopped.unwrap(), None);
+    }
+}
+
+#[test]
+fn a_person_plays_against_a_model() {
+    use crate::play::{NewPlay, Play, Side};
+    let fixture = Fixture::new();
+    let source = Source::File { path: fixture.file().into(), env_id: Some("connect4".to_owned()) };
+    let new = NewVersion { name: "four".to_owned(), source, notes: String::new() };
+    model::add(&fixture.data, new, By::new("ada")).unwrap();
+    let (opponent, side) = ("model:four", Side::Second);
+    let new = NewPlay { game: "connect4", opponent, side, seed: 1 };
+    let play = Play::begin(&fixture.data, "0.0.0", new).unwrap();
+    assert_eq!((play.moves.len(), play.opponent.about.key.as_str()), (1, "model:four@1"));
+    assert!(play.manifest.name.ends_with("against four@1"), "it says whom one plays");
+    let action = play.game.legal_actions()[0];
+    let play = Play::make_move(&fixture.data, &play.manifest.id, action.0, 1).unwrap();
+    assert_eq!(play.moves.len(), 3, "and it answers");
+    let elsewhere = NewPlay { game: "tictactoe", ..new };
+    Play::begin(&fixture.data, "0.0.0", elsewhere).unwrap_err();
+}

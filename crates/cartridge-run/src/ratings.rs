@@ -1,0 +1,563 @@
+//! How strong players are, from the matches that were played.
+//!
+//! **Bradley-Terry** (Bradley and Terry 1952) is the rating that counts: of all games at once,
+//! whatever their order. Player `i` scores against `j` with chance `1 / (1 + exp(s_j - s_i))`; a
+//! draw is half a win for each. The strengths `s` are the mode under a wide normal prior
+//! ([`PRIOR_ELO`]), so that who never lost stays finite, found by Newton's method; their errors come
+//! from the inverse of the same second derivatives (the Fisher information). Strengths are told in
+//! Elo (`400 / ln 10` times `s`) as the difference from an anchor, whose rating is 0. Players that
+//! no chain of games connects cannot be compared, so each connected group has an anchor of its own.
+//!
+//! Beside it, because people know them: **Elo** as ML-Agents keeps it (every player starts at
+//! [`ELO_START`], K = 1: a game moves both by the result less what was expected) and **TrueSkill**
+//! (Herbrich and others 2007; the usual constants). Both depend on the order of the games, which is
+//! that of the log, and so they have a history.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cartridge_games::registry::{AnyGame, env_options, is_game, make_env};
+use cartridge_store::{MatchLine, MatchPlayer};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use skillratings::Outcomes;
+use skillratings::trueskill::{TrueSkillConfig, TrueSkillRating, trueskill};
+
+use crate::error::{Result, RunError};
+
+/// The player that is the anchor where nobody names another.
+pub const ANCHOR: &str = "builtin:random";
+
+/// Elo of a player that has not played.
+pub const ELO_START: f64 = 1200.0;
+
+/// Standard deviation of the strengths before any game, in Elo: twice that of what is met in any
+/// game, so that it decides nothing where games do.
+const PRIOR_ELO: f64 = 1_000.0;
+
+/// Elo of one unit of strength.
+const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// Half of a 95% interval in standard errors.
+const Z: f64 = 1.959_963_985;
+
+/// The most players that are rated; those with the most games are.
+pub const MOST_PLAYERS: usize = 400;
+
+/// The ratings at a game.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ratings {
+    /// Id of the game or environment.
+    pub game: String,
+    /// How many matches count.
+    pub n_matches: usize,
+    /// How many games they had.
+    pub n_games: u64,
+    /// Matches that do not count: under other options, or older rules.
+    pub n_left_out: usize,
+    /// Groups of players that games connect, the one with the wanted anchor first, then by size.
+    /// Ratings of different groups cannot be compared.
+    pub groups: Vec<RatingGroup>,
+    /// What one must know to read them, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Players that games connect, however indirectly.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RatingGroup {
+    /// The key of the player whose rating is 0.
+    pub anchor: String,
+    /// The players, the strongest first.
+    pub players: Vec<Rating>,
+}
+
+/// How strong a player is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rating {
+    /// Who it is.
+    pub player: MatchPlayer,
+    /// Games that it played.
+    pub games: u64,
+    /// Games that it won.
+    pub wins: u64,
+    /// Games that it drew.
+    pub draws: u64,
+    /// Games that it lost.
+    pub losses: u64,
+    /// Bradley-Terry rating in Elo above the anchor.
+    pub rating: f64,
+    /// Its standard error; 0 for the anchor.
+    pub standard_error: f64,
+    /// Its 95% interval.
+    pub ci95: [f64; 2],
+    /// Elo after its last game, with K = 1.
+    pub elo: f64,
+    /// TrueSkill after its last game.
+    pub trueskill: TrueSkill,
+}
+
+/// A TrueSkill rating.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TrueSkill {
+    /// The mean of what is believed.
+    pub mu: f64,
+    /// Its standard deviation.
+    pub sigma: f64,
+    /// What it is at least, almost surely: `mu - 3 sigma`.
+    pub exposed: f64,
+}
+
+impl From<TrueSkillRating> for TrueSkill {
+    fn from(rating: TrueSkillRating) -> Self {
+        let TrueSkillRating { rating: mu, uncertainty: sigma } = rating;
+        Self { mu, sigma, exposed: mu - 3.0 * sigma }
+    }
+}
+
+/// Where the players of a match stood after it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    /// The match.
+    pub match_id: String,
+    /// When it ended.
+    pub t: f64,
+    /// Player A after it.
+    pub a: Standing,
+    /// Player B after it.
+    pub b: Standing,
+    /// A's share of the points.
+    pub score: f64,
+    /// How many games it had.
+    pub games: usize,
+}
+
+/// Where a player stood.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// Its key.
+    pub key: String,
+    /// Its name for people.
+    pub name: String,
+    /// Elo, with K = 1.
+    pub elo: f64,
+    /// TrueSkill.
+    pub trueskill: TrueSkill,
+}
+
+/// The matches that count at a game: under its usual options and present rules; and how many do not.
+fn counting<'a>(lines: &'a [MatchLine], game: &str) -> Result<(Vec<&'a MatchLine>, usize)> {
+    let usual = if is_game(game) { Map::new() } else { env_options(game)? };
+    let rules = match is_game(game) {
+        true => AnyGame::start(game, &mut fastrand::Rng::with_seed(0))?.spec().version,
+        false => make_env(game, &Map::new())?.spec().version,
+    };
+    let is_usual = |env: &Map<String, Value>| {
+        env.iter().all(|(key, value)| usual.get(key).is_some_and(|known| same(known, value)))
+    };
+    let of_game = lines.iter().filter(|line| line.game == game);
+    let (counting, others): (Vec<_>, Vec<_>) =
+        of_game.partition(|line| line.rules == rules && is_usual(&line.env));
+    Ok((counting, others.len()))
+}
+
+/// Whether two options are the same, however their numbers are written.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a == b)
+}
+
+/// The ratings at a game, with `anchor` at 0.
+pub fn ratings(lines: &[MatchLine], game: &str, anchor: Option<&str>) -> Result<Ratings> {
+    let (lines, n_left_out) = counting(lines, game)?;
+    let mut book = Book::default();
+    for line in &lines {
+        book.take(line);
+    }
+    let mut notes = Vec::new();
+    if let Some(anchor) = anchor.filter(|anchor| !book.places.contains_key(*anchor)) {
+        let hint = "it has played no match that counts; the players are in `cartridge ratings`";
+        let (player, detail) = (anchor.to_owned(), hint.to_owned());
+        return Err(RunError::BadPlayer { player, detail });
+    }
+    let mut kept: Vec<usize> = (0..book.players.len()).collect();
+    if kept.len() > MOST_PLAYERS {
+        let wanted = anchor.and_then(|anchor| book.places.get(anchor)).copied();
+        kept.sort_by_key(|&at| (Some(at) != wanted, u64::MAX - book.players[at].games()));
+        let n = kept.len();
+        kept.truncate(MOST_PLAYERS);
+        kept.sort_unstable();
+        notes.push(format!(
+            "{n} players have played; the {MOST_PLAYERS} with the most games are rated"
+        ));
+    }
+    let mut groups: Vec<RatingGroup> = connected(&book, &kept)
+        .into_iter()
+        .map(|members| book.rate(&members, anchor.unwrap_or(ANCHOR)))
+        .collect();
+    let wanted = anchor.unwrap_or(ANCHOR);
+    groups.sort_by_key(|group| (group.anchor != wanted, usize::MAX - group.players.len()));
+    if groups.len() > 1 {
+        notes.push(format!(
+            "{} groups of players have never met, not even through others: each has an anchor of \
+             its own, and their ratings cannot be compared; a match between two of them connects \
+             their groups",
+            groups.len()
+        ));
+    }
+    if n_left_out > 0 {
+        notes.push(format!("{n_left_out} matches under other options or older rules are left out"));
+    }
+    Ok(Ratings {
+        game: game.to_owned(),
+        n_matches: lines.len(),
+        n_games: book.players.iter().map(Tally::games).sum::<u64>() / 2,
+        n_left_out,
+        groups,
+        notes,
+    })
+}
+
+/// Where the players stood after each match, in the order of time: the newest `limit` matches, or
+/// those of one player.
+pub fn history(
+    lines: &[MatchLine],
+    game: &str,
+    player: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Moment>> {
+    let (lines, _) = counting(lines, game)?;
+    let mut book = Book::default();
+    let mut moments = std::collections::VecDeque::new();
+    for line in lines {
+        let [a, b] = book.take(line);
+        if player.is_some_and(|key| line.a.key != key && line.b.key != key) {
+            continue;
+        }
+        let standing = |at: usize| {
+            let Tally { about, elo, trueskill, .. } = &book.players[at];
+            Standing {
+                key: about.key.clone(),
+                name: about.name.clone(),
+                elo: *elo,
+                trueskill: (*trueskill).into(),
+            }
+        };
+        let [wins, draws, losses] = line.counts();
+        let games = wins + draws + losses;
+        moments.push_back(Moment {
+            match_id: line.id.clone(),
+            t: line.t,
+            a: standing(a),
+            b: standing(b),
+            score: (f64::from(wins) + 0.5 * f64::from(draws)) / f64::from(games.max(1)),
+            games: games as usize,
+        });
+        if moments.len() > limit {
+            moments.pop_front();
+        }
+    }
+    Ok(moments.into())
+}
+
+/// What is known of a player.
+#[derive(Clone, Debug)]
+struct Tally {
+    about: MatchPlayer,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    elo: f64,
+    trueskill: TrueSkillRating,
+}
+
+impl Tally {
+    fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+}
+
+/// All players, and who took how much from whom.
+#[derive(Debug, Default)]
+struct Book {
+    players: Vec<Tally>,
+    places: HashMap<String, usize>,
+    /// Points of the first against the second, and their games, for places in rising order.
+    pairs: BTreeMap<(usize, usize), (f64, f64)>,
+}
+
+impl Book {
+    fn place(&mut self, player: &MatchPlayer) -> usize {
+        if let Some(&place) = self.places.get(&player.key) {
+            return place;
+        }
+        let place = self.players.len();
+        self.places.insert(player.key.clone(), place);
+        self.players.push(Tally {
+            about: player.clone(),
+            wins: 0,
+            draws: 0,
+            losses: 0,
+            elo: ELO_START,
+            trueskill: TrueSkillRating::new(),
+        });
+        place
+    }
+
+    /// Takes in a match; returns the places of its players.
+    fn take(&mut self, line: &MatchLine) -> [usize; 2] {
+        let (a, b) = (self.place(&line.a), self.place(&line.b));
+        // Whoever plays itself tells nothing.
+        if a == b {
+            return [a, b];
+        }
+        let config = TrueSkillConfig::new();
+        for result in line.results.bytes() {
+            let (outcome, score) = match result {
+                b'W' => (Outcomes::WIN, 1.0),
+                b'D' => (Outcomes::DRAW, 0.5),
+                b'L' => (Outcomes::LOSS, 0.0),
+                _ => continue,
+            };
+            let expected =
+                1.0 / (1.0 + 10_f64.powf((self.players[b].elo - self.players[a].elo) / 400.0));
+            let change = score - expected;
+            self.players[a].elo += change;
+            self.players[b].elo -= change;
+            let (of_a, of_b) = trueskill(
+                &self.players[a].trueskill,
+                &self.players[b].trueskill,
+                &outcome,
+                &config,
+            );
+            self.players[a].trueskill = of_a;
+            self.players[b].trueskill = of_b;
+        }
+        let [wins, draws, losses] = line.counts().map(u64::from);
+        for (place, won, lost) in [(a, wins, losses), (b, losses, wins)] {
+            let tally = &mut self.players[place];
+            tally.wins += won;
+            tally.draws += draws;
+            tally.losses += lost;
+        }
+        let points = wins as f64 + 0.5 * draws as f64;
+        let games = (wins + draws + losses) as f64;
+        let pair = self.pairs.entry((a.min(b), a.max(b))).or_default();
+        pair.0 += if a < b { points } else { games - points };
+        pair.1 += games;
+        [a, b]
+    }
+
+    /// Rates players that games connect.
+    fn rate(&self, members: &[usize], anchor: &str) -> RatingGroup {
+        let local: HashMap<usize, usize> =
+            members.iter().enumerate().map(|(at, &place)| (place, at)).collect();
+        let pairs: Vec<Pair> = self
+            .pairs
+            .iter()
+            .filter_map(|(&(a, b), &(points, games))| {
+                Some(Pair { a: *local.get(&a)?, b: *local.get(&b)?, points, games })
+            })
+            .collect();
+        let fit = fit(members.len(), &pairs);
+        // The wanted one, or else whoever nobody need train, or else who has played most.
+        let find = |key: &str| members.iter().position(|&at| self.players[at].about.key == key);
+        let most = || {
+            let games = |at: &usize| self.players[members[*at]].games();
+            // The first of equals, so that it does not move about.
+            (0..members.len()).rev().max_by_key(games).unwrap_or(0)
+        };
+        let zero = find(anchor).or_else(|| find(ANCHOR)).unwrap_or_else(most);
+        let mut players: Vec<Rating> = members
+            .iter()
+            .enumerate()
+            .map(|(at, &place)| {
+                let tally = &self.players[place];
+                let rating = ELO * (fit.strengths[at] - fit.strengths[zero]);
+                let standard_error = ELO * fit.error(at, zero);
+                Rating {
+                    player: tally.about.clone(),
+                    games: tally.games(),
+                    wins: tally.wins,
+                    draws: tally.draws,
+                    losses: tally.losses,
+                    rating,
+                    standard_error,
+                    ci95: [rating - Z * standard_error, rating + Z * standard_error],
+                    elo: tally.elo,
+                    trueskill: tally.trueskill.into(),
+                }
+            })
+            .collect();
+        players.sort_by(|a, b| b.rating.total_cmp(&a.rating));
+        RatingGroup { anchor: self.players[members[zero]].about.key.clone(), players }
+    }
+}
+
+/// Groups of players that games connect, each in rising order.
+fn connected(book: &Book, kept: &[usize]) -> Vec<Vec<usize>> {
+    let mut root: HashMap<usize, usize> = kept.iter().map(|&at| (at, at)).collect();
+    fn find(root: &mut HashMap<usize, usize>, at: usize) -> usize {
+        let up = root[&at];
+        if up == at {
+            return at;
+        }
+        let top = find(root, up);
+        root.insert(at, top);
+        top
+    }
+    for (&(a, b), &(_, games)) in &book.pairs {
+        if games > 0.0 && root.contains_key(&a) && root.contains_key(&b) {
+            let (a, b) = (find(&mut root, a), find(&mut root, b));
+            root.insert(a.max(b), a.min(b));
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &at in kept {
+        groups.entry(find(&mut root, at)).or_default().push(at);
+    }
+    groups.into_values().collect()
+}
+
+/// What two players have played.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    a: usize,
+    b: usize,
+    /// Points of `a`.
+    points: f64,
+    games: f64,
+}
+
+/// Strengths, and how sure they are.
+#[derive(Clone, Debug)]
+struct Fit {
+    strengths: Vec<f64>,
+    /// The inverse of the second derivatives, row by row.
+    covariance: Vec<f64>,
+}
+
+impl Fit {
+    /// The standard error of the difference of two strengths.
+    fn error(&self, a: usize, b: usize) -> f64 {
+        let n = self.strengths.len();
+        let at = |row: usize, column: usize| self.covariance[row * n + column];
+        (at(a, a) + at(b, b) - 2.0 * at(a, b)).max(0.0).sqrt()
+    }
+}
+
+/// The most likely strengths under the prior, by Newton's method. The likelihood is concave and the
+/// prior strictly so; a step that would make it worse is halved, so it always arrives.
+fn fit(n: usize, pairs: &[Pair]) -> Fit {
+    let precision = (ELO / PRIOR_ELO).powi(2);
+    let mut strengths = vec![0.0; n];
+    let value = |strengths: &[f64]| {
+        let prior: f64 = strengths.iter().map(|s| 0.5 * precision * s * s).sum();
+        let of_games: f64 = pairs
+            .iter()
+            .map(|pair| {
+                let difference = strengths[pair.a] - strengths[pair.b];
+                pair.points * log_sigmoid(difference)
+                    + (pair.games - pair.points) * log_sigmoid(-difference)
+            })
+            .sum();
+        of_games - prior
+    };
+    let mut now = value(&strengths);
+    for _ in 0..100 {
+        let (gradient, curvature) = derivatives(&strengths, pairs, precision);
+        let Some(step) = solve(&curvature, &gradient, n) else { break };
+        let mut length = 1.0;
+        let (next, reached) = loop {
+            let next: Vec<f64> =
+                strengths.iter().zip(&step).map(|(s, step)| s + length * step).collect();
+            let reached = value(&next);
+            if reached >= now || length < 1e-6 {
+                break (next, reached);
+            }
+            length /= 2.0;
+        };
+        let moved = step.iter().fold(0.0_f64, |most, step| most.max((length * step).abs()));
+        (strengths, now) = (next, reached);
+        if moved < 1e-10 {
+            break;
+        }
+    }
+    let (_, curvature) = derivatives(&strengths, pairs, precision);
+    let covariance = invert(&curvature, n);
+    Fit { strengths, covariance }
+}
+
+fn log_sigmoid(x: f64) -> f64 {
+    if x >= 0.0 { -(-x).exp().ln_1p() } else { x - x.exp().ln_1p() }
+}
+
+/// The first derivatives, and the second with their sign turned.
+fn derivatives(strengths: &[f64], pairs: &[Pair], precision: f64) -> (Vec<f64>, Vec<f64>) {
+    let n = strengths.len();
+    let mut gradient: Vec<f64> = strengths.iter().map(|s| -precision * s).collect();
+    let mut curvature = vec![0.0; n * n];
+    for at in 0..n {
+        curvature[at * n + at] = precision;
+    }
+    for &Pair { a, b, points, games } in pairs {
+        let chance = 1.0 / (1.0 + (strengths[b] - strengths[a]).exp());
+        let push = points - games * chance;
+        gradient[a] += push;
+        gradient[b] -= push;
+        let weight = games * chance * (1.0 - chance);
+        curvature[a * n + a] += weight;
+        curvature[b * n + b] += weight;
+        curvature[a * n + b] -= weight;
+        curvature[b * n + a] -= weight;
+    }
+    (gradient, curvature)
+}
+
+/// The lower triangle whose product with its mirror is a positive definite matrix (Cholesky).
+fn factor(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
+    let mut lower = vec![0.0; n * n];
+    for row in 0..n {
+        for column in 0..=row {
+            let sum: f64 = (0..column).map(|at| lower[row * n + at] * lower[column * n + at]).sum();
+            let rest = matrix[row * n + column] - sum;
+            lower[row * n + column] = if row == column {
+                (rest > 0.0).then(|| rest.sqrt())?
+            } else {
+                rest / lower[column * n + column]
+            };
+        }
+    }
+    Some(lower)
+}
+
+fn solve_factored(lower: &[f64], right: &[f64], n: usize) -> Vec<f64> {
+    let mut x = right.to_vec();
+    for row in 0..n {
+        let sum: f64 = (0..row).map(|at| lower[row * n + at] * x[at]).sum();
+        x[row] = (x[row] - sum) / lower[row * n + row];
+    }
+    for row in (0..n).rev() {
+        let sum: f64 = (row + 1..n).map(|at| lower[at * n + row] * x[at]).sum();
+        x[row] = (x[row] - sum) / lower[row * n + row];
+    }
+    x
+}
+
+fn solve(matrix: &[f64], right: &[f64], n: usize) -> Option<Vec<f64>> {
+    Some(solve_factored(&factor(matrix, n)?, right, n))
+}
+
+/// The inverse of a positive definite matrix.
+fn invert(matrix: &[f64], n: usize) -> Vec<f64> {
+    let lower = factor(matrix, n).expect("the prior makes it positive definite");
+    let mut inverse = vec![0.0; n * n];
+    for column in 0..n {
+        let mut unit = vec![0.0; n];
+        unit[column] = 1.0;
+        for (row, x) in solve_factored(&lower, &unit, n).into_iter().enumerate() {
+            inverse[row * n + column] = x;
+        }
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests;
