@@ -16,6 +16,8 @@ mod insight;
 mod lab;
 mod layering;
 mod lifecycle;
+#[cfg(feature = "otel")]
+mod otel;
 mod reproduce;
 mod security;
 mod support;
