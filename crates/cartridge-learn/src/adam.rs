@@ -129,6 +129,20 @@ mod tests {
         assert!((first - parameters[0] - expected).abs() < 1e-6);
     }
 
+    /// Nothing is left below the smallest normal number, where arithmetic is slow.
+    #[test]
+    fn what_dead_units_leave_is_forgotten() {
+        let mut adam = Adam::new(40, 1e-8);
+        let mut parameters = [1.0; 40];
+        adam.update(&mut parameters, &[1e-9; 40], 1.0, 0.01);
+        for _ in 0..1_000 {
+            adam.update(&mut parameters, &[0.0; 40], 1.0, 0.01);
+            let moments = adam.first.iter().chain(&adam.second);
+            assert!(moments.into_iter().all(|x| *x == 0.0 || x.is_normal()));
+        }
+        assert_eq!(adam.first, [0.0; 40]);
+    }
+
     #[test]
     fn long_gradients_are_clipped() {
         let norm = global_norm(&[&[3.0], &[0.0, 4.0]]);

@@ -40,10 +40,7 @@ use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::queue::Limits;
 use crate::secret;
-use crate::supervisor::HEARTBEAT;
-
-/// A supervisor that has been silent for two heartbeats is lost.
-const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
+use crate::supervisor::{HEARTBEAT, LOST_AFTER};
 
 /// Silence after which a run is no longer fresh.
 const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64 * 3 / 2);

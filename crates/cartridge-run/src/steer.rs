@@ -25,6 +25,7 @@ use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::secret;
+use crate::supervisor::LOST_AFTER;
 use crate::token::Role;
 use crate::tunable::{self, Tunable};
 
@@ -70,11 +71,16 @@ pub fn look(data: &DataDir, id: &RunId) -> Result<(Manifest, RunStatus)> {
     Ok((manifest, follower.status))
 }
 
-/// A run that has begun and not ended must have a supervisor.
+/// A run that has begun and not ended must have a supervisor, and one that speaks.
 pub fn notice_loss(dir: &RunDir, follower: &mut Follower) {
     let state = follower.status.state();
     let has_begun = follower.status.attempt > 0 && state != RunState::Queued;
-    if has_begun && !state.is_final() && !dir.is_supervised() {
+    if !has_begun || state.is_final() {
+        return;
+    }
+    let silence = follower.status.heartbeat_at.map(|last| unix_now() - last);
+    let is_silent = silence.is_some_and(|silence| silence > LOST_AFTER.as_secs_f64());
+    if is_silent || !dir.is_supervised() {
         follower.status.lost = true;
         // It may have ended in this very moment.
         _ = follower.advance(dir);
@@ -348,18 +354,14 @@ pub fn resume(
         return Err(RunError::NotNow { id: id.clone(), state, hint });
     }
     let attempt = status.last_attempt() + 1;
+    // Of several who ask at once, one puts it there.
+    if !put_in_queue(data, id, attempt)? {
+        return Ok(());
+    }
+    record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
     match turn {
-        Turn::Now => {
-            record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
-            launcher.start(data, id, attempt)
-        }
-        Turn::InQueue => {
-            // Of several who ask at once, one puts it there.
-            if put_in_queue(data, id, attempt)? {
-                record(data, by, Deed::Resume, id, json!(state), json!({ "attempt": attempt }))?;
-            }
-            Ok(())
-        }
+        Turn::Now => launcher.start(data, id, attempt),
+        Turn::InQueue => Ok(()),
     }
 }
 

@@ -45,6 +45,9 @@ use crate::steer::By;
 /// Time between two signs of life.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 
+/// A supervisor that has been silent for two heartbeats is lost.
+pub(crate) const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
+
 /// How often new control lines are looked for.
 const CONTROL_POLL: Duration = Duration::from_millis(100);
 

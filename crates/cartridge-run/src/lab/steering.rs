@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cartridge_store::index::IndexedRun;
 use cartridge_store::{Command, Manifest, RunDir, RunFilter, RunId, RunKind, RunState, StoreError};
 
-use super::{DeletedRun, LOST_AFTER, Lab, MOST_WAITING, RunView, held};
+use super::{DeletedRun, Lab, MOST_WAITING, RunView, held};
 use crate::audit::Deed;
 use crate::clock::unix_now;
 use crate::config::RunConfig;
@@ -14,6 +14,7 @@ use crate::error::{Result, RunError};
 use crate::launch::Terms;
 use crate::queue::{Demand, n_startable};
 use crate::steer::{self, By, Turn};
+use crate::supervisor::LOST_AFTER;
 
 impl Lab {
     /// Makes a run and starts it as soon as there is room. A request that was made before, by its

@@ -42,8 +42,8 @@ pub struct Run {
     pub env_name: String,
     /// The algorithm.
     pub algorithm: String,
-    /// The number that decides the whole run.
-    pub seed: u64,
+    /// The number that decides the whole run, unless a trainer of somebody else has never told.
+    pub seed: Option<u64>,
     /// Where it is in its life.
     pub state: RunState,
     /// What it is busy with.
@@ -480,8 +480,7 @@ impl From<RunView> for Run {
             seed: [&manifest.config["seeds"]["seed_base"], &manifest.config["seed"]]
                 .into_iter()
                 .find_map(Value::as_u64)
-                .or_else(|| said?.seed)
-                .unwrap_or(0),
+                .or_else(|| said?.seed),
             state: state.into(),
             activity: match status.activity() {
                 store::Activity::Training => Activity::Training,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -121,6 +122,41 @@ fn terminate_ends_the_processes_and_is_confirmed() {
     let exit = wait_for_exit(data, &id);
     assert_eq!((&exit["signal"], &exit["forced"]), (&json!(9), &json!(true)));
     assert!(!is_alive(trainer));
+}
+
+#[test]
+fn a_supervisor_that_stands_still_is_lost_until_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &[]);
+    wait_for_event(data, &id, "training_started");
+    let (supervisor, _) = pids(data, &id);
+    let state = || result(&run(data, &["runs", "--json", "--data", "."]))["state"].clone();
+    kill("-STOP", supervisor);
+    wait_for("the loss", || (state() == "lost").then_some(()));
+    // Nobody starts it a second time while it is there.
+    let output = run(data, &["resume", &id, "--data", "."]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    kill("-CONT", supervisor);
+    wait_for("its return", || (state() == "running").then_some(()));
+}
+
+#[test]
+fn of_two_who_resume_at_once_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &[]);
+    wait_for_event(data, &id, "checkpoint_saved");
+    ask(data, &["terminate", &id]);
+    wait_for_exit(data, &id);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| ask(data, &["resume", &id]));
+        }
+    });
+    let audit = fs::read_to_string(data.join("audit.jsonl")).unwrap();
+    assert_eq!(audit.matches("\"resume\"").count(), 1, "{audit}");
+    wait_for_attempt(data, &id, 2);
 }
 
 #[test]

@@ -4007,9 +4007,9 @@ export interface components {
             rss_bytes: number | null;
             /**
              * Format: int64
-             * @description The number that decides the whole run.
+             * @description The number that decides the whole run, unless a trainer of somebody else has never told.
              */
-            seed: number;
+            seed?: number | null;
             /** @description When its trainer started. */
             started_at: string | null;
             /** @description Where it is in its life. */
