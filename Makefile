@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test web-check e2e browser-test py-test bless gen dev bench fuzz deny clean
+.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test bless gen dev bench fuzz deny clean
 
 ## help: this menu
 help:
@@ -21,19 +21,24 @@ build: web/build/index.html
 	$(CARGO) build --release --package cartridge
 
 ## test: install what the tests need, then run all of them
-test: check rust-test browser-test py-test
+test: check rust-test browser-test py-test otel-test
 
 ## check: the quick part: format, lints, types, unit tests of the web app
 check: rust-check web-check
 
 rust-check: web/build/index.html
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --workspace --all-targets --features cartridge/otel -- -D warnings
 
 rust-test: web/build/index.html
 	command -v cargo-nextest >/dev/null || $(CARGO) install cargo-nextest --locked
 	command -v ffprobe >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq ffmpeg)
 	$(CARGO) nextest run --release --workspace
+
+# The feature that is off by default, against a collector in the test. Last, because it builds the
+# binary anew.
+otel-test:
+	$(CARGO) nextest run --release --workspace --features cartridge/otel otel
 
 web-check: web/node_modules/.installed
 	cd web && npm run lint && npm run check && npm run test

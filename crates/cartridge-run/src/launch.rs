@@ -195,7 +195,8 @@ impl Launcher {
     /// Starts an attempt of a run: a supervisor that is detached from this process. A run whose
     /// first start fails has failed, and says so.
     pub fn start(&self, data: &DataDir, id: &RunId, attempt: u32) -> Result<()> {
-        let started = self.supervise(data, id, attempt);
+        let span = tracing::info_span!(target: "otel", "run.start", run_id = %id, attempt);
+        let started = span.in_scope(|| self.supervise(data, id, attempt));
         if let Err(error) = &started {
             record_failed_start(&data.run(id), attempt, error)?;
         }

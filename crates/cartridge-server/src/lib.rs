@@ -93,8 +93,9 @@ impl AppState {
         &self,
         question: impl FnOnce(&Lab) -> cartridge_run::Result<T> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let lab = Arc::clone(&self.lab);
+        let (lab, span) = (Arc::clone(&self.lab), tracing::Span::current());
         let answer = tokio::task::spawn_blocking(move || {
+            let _within = span.enter();
             question(&lab).map_err(|error| match lab.disk_problem(&error) {
                 Some(problem) => ApiError::Disk(problem),
                 None => ApiError::Run(error),

@@ -23,6 +23,7 @@ use cartridge_run::clock::unix_now;
 use cartridge_run::store::Answer;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use tracing::Instrument as _;
 
 use crate::AppState;
 use crate::auth::Principal;
@@ -68,7 +69,7 @@ pub async fn once(State(state): State<AppState>, request: Request, next: Next) -
             .await
             .unwrap_or_else(|error| error.into_response())
     };
-    tokio::spawn(error::in_request(error::request_id(), work))
+    tokio::spawn(error::in_request(error::request_id(), work).in_current_span())
         .await
         .unwrap_or_else(|error| ApiError::Internal(error.to_string()).into_response())
 }

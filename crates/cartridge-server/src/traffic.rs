@@ -14,8 +14,10 @@ use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 use cartridge_run::alert::watch::Latency;
+use tracing::Instrument as _;
 
 use crate::AppState;
+use crate::error::request_id;
 
 /// Upper bounds of the buckets, in seconds.
 pub const BOUNDS: [f64; 12] =
@@ -102,7 +104,19 @@ pub async fn measure(State(state): State<AppState>, request: Request, next: Next
     let route = route.unwrap_or_else(|| "other".to_owned());
     let method = request.method().clone();
     let began = Instant::now();
-    let response = next.run(request).await;
+    let parent = request.headers().get("traceparent").and_then(|parent| parent.to_str().ok());
+    // For traces of OpenTelemetry; without them it costs nothing.
+    let span = tracing::info_span!(
+        target: "otel",
+        "request",
+        "http.request.method" = method.as_str(),
+        "http.route" = route,
+        "http.response.status_code" = tracing::field::Empty,
+        request_id = request_id(),
+        traceparent = parent,
+    );
+    let response = next.run(request).instrument(span.clone()).await;
+    span.record("http.response.status_code", response.status().as_u16());
     state.gate.traffic.count(&method, &route, response.status().as_u16(), began.elapsed());
     response
 }

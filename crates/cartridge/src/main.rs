@@ -2,6 +2,8 @@
 
 mod cmd;
 mod exit;
+#[cfg(feature = "otel")]
+mod otel;
 
 use cartridge_run::store::Command as Ask;
 use clap::{Parser, Subcommand};

@@ -156,15 +156,16 @@ pub(crate) fn status(view: &RunView, book: &Book, now: f64) -> Vec<Cause> {
     };
     let mut found = Vec::new();
     let message = || status.failure().map_or_else(String::new, |failure| failure.message);
+    let resume = match status.checkpoint_step {
+        Some(step) => format!("`cartridge resume {id}` goes on from its checkpoint at step {step}"),
+        None => format!("`cartridge resume {id}` starts it again"),
+    };
     let is_lost = state == RunState::Lost;
     let is_late = !is_lost && state.is_active() && view.health != Health::Fresh;
     if is_late || (is_lost && is_news(Kind::HeartbeatStale, status.heartbeat_at)) {
         let age_s = view.heartbeat_age.map_or(f64::NAN, |age| age.as_secs_f64());
         let (sentence, suggestion) = if is_lost {
-            (
-                format!("{} is lost: {}", manifest.name, message()),
-                format!("`cartridge resume {id}` starts it again from its newest checkpoint"),
-            )
+            (format!("{} is lost: {}", manifest.name, message()), resume.clone())
         } else {
             (
                 format!("The supervisor of {} is late", manifest.name),
@@ -178,7 +179,7 @@ pub(crate) fn status(view: &RunView, book: &Book, now: f64) -> Vec<Cause> {
         found.push(cause(
             Kind::RunFailed,
             format!("{} has failed: {}", manifest.name, message()),
-            format!("Read its log (GET /api/runs/{id}/log); `cartridge resume {id}` goes on from its newest checkpoint"),
+            format!("Read its log (GET /api/runs/{id}/log); {resume}"),
             numbers([("attempt", f64::from(status.attempt)), ("step", status.step as f64)]),
         ));
     }

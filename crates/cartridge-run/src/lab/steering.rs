@@ -303,6 +303,14 @@ impl Lab {
 
     /// Asks something of a run; see [`steer::ask`].
     pub fn ask(&self, id: &RunId, command: Command, by: By<'_>) -> Result<RunView> {
+        let how = match command {
+            Command::Stop => Some("stop"),
+            Command::Terminate => Some("terminate"),
+            _ => None,
+        };
+        let span =
+            how.map(|how| tracing::info_span!(target: "otel", "run.stop", run_id = %id, how));
+        let _within = span.as_ref().map(tracing::Span::enter);
         let IndexedRun { manifest, status } = self.run(id)?.run;
         steer::ask(&self.data, &manifest, &status, command, by)?;
         self.ingest_now(id)?;

@@ -30,6 +30,8 @@ use tracing_subscriber::prelude::*;
 use super::{DataArgs, STOP_GRACE_SECONDS, VERSION, launcher, note, program_name, say};
 use crate::cmd::url::login_url;
 use crate::exit::Exit;
+#[cfg(feature = "otel")]
+use crate::otel::{self, Traces};
 
 /// Start the lab: web app, API and everything behind them
 ///
@@ -76,13 +78,17 @@ pub(crate) struct Args {
     /// How a line of the log looks; json is for programs that collect logs
     #[arg(long, value_enum, default_value = "text", env = "CARTRIDGE_LOG_FORMAT")]
     log_format: LogFormat,
+    /// A collector of OpenTelemetry that gets traces as OTLP over HTTP, such as http://127.0.0.1:4318
+    #[cfg(feature = "otel")]
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    otlp_endpoint: Option<String>,
     /// The token that opens the API, instead of the one in the data folder
     #[arg(long, hide = true, env = "CARTRIDGE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    start_log(args.log, args.log_format);
+    start_log(args);
     raise_open_files();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -307,8 +313,8 @@ enum LogFormat {
     Json,
 }
 
-fn start_log(level: LogLevel, format: LogFormat) {
-    let level = match level {
+fn start_log(args: &Args) {
+    let level = match args.log {
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Info => LevelFilter::INFO,
@@ -318,7 +324,12 @@ fn start_log(level: LogLevel, format: LogFormat) {
     let ours = Targets::new().with_target("cartridge", level).with_default(LevelFilter::WARN);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry();
-    match format {
+    #[cfg(feature = "otel")]
+    let registry = registry.with(args.otlp_endpoint.as_deref().map(|endpoint| {
+        let traced = Targets::new().with_target(otel::TARGET, LevelFilter::INFO);
+        Traces::open(endpoint, VERSION).with_filter(traced)
+    }));
+    match args.log_format {
         LogFormat::Text => registry.with(lines.with_ansi(colours).with_filter(ours)).init(),
         LogFormat::Json => registry.with(lines.json().flatten_event(true).with_filter(ours)).init(),
     }

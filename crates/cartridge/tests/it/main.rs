@@ -17,6 +17,8 @@ mod insight;
 mod lab;
 mod layering;
 mod lifecycle;
+#[cfg(feature = "otel")]
+mod otel;
 mod reproduce;
 mod security;
 mod support;
