@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::control::Verifier;
+use crate::control::{self, Verifier};
 use crate::error::Result;
 use crate::secret;
 use crate::steer::By;
@@ -450,8 +450,26 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
             }
             verifier.verify(&line)
         })?;
+        let dir = data.run(&id);
+        let is_missing = |head: &ControlLine| {
+            (head.attempt, head.seq) > (verifier.attempt(), verifier.last_seq())
+        };
+        let file = relative(data, &dir.control_path());
+        if verdict.bad.iter().any(|bad| bad.file == file) {
+            continue;
+        }
+        if let Some(head) = control::head(&dir, &key, &id).filter(is_missing) {
+            let line = jsonl::read_lines(&dir.control_path(), 0, None)?.len() as u64 + 1;
+            let reason = format!("number {} of attempt {} is missing", head.seq, head.attempt);
+            verdict.bad.push(BadLine { file, line, reason });
+        }
     }
     Ok(verdict)
+}
+
+/// A path as it is told: below the data folder.
+fn relative(data: &DataDir, path: &Path) -> String {
+    path.strip_prefix(data.path()).unwrap_or(path).display().to_string()
 }
 
 /// Checks the lines of a file in order, up to the first bad one.
@@ -468,7 +486,7 @@ fn check_lines<T: serde::de::DeserializeOwned>(
         match checked {
             Ok(()) => verdict.n_good += 1,
             Err(reason) => {
-                let file = path.strip_prefix(data.path()).unwrap_or(path).display().to_string();
+                let file = relative(data, path);
                 verdict.bad.push(BadLine { file, line: number, reason });
                 return Ok(());
             }

@@ -26,12 +26,13 @@ use crate::lineage::INHERITED;
 
 /// The lab's own files in a run's folder. `frame.json` is the last picture, which is replaced many
 /// times a second; `frame.new` is the next one.
-const OWN_FILES: [&str; 8] = [
+const OWN_FILES: [&str; 9] = [
     "run.json",
     "events.jsonl",
     "metrics.jsonl",
     "supervisor.jsonl",
     "control.jsonl",
+    "control.head",
     "artifacts.json",
     "frame.json",
     "frame.new",

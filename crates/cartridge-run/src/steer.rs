@@ -13,6 +13,7 @@ use cartridge_store::{
     Command, DataDir, Follower, Manifest, Parent, RunDir, RunId, RunKind, RunState, RunStatus,
     StoreError, SupervisorEvent, SupervisorLine,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::audit::{self, Deed, Entry};
@@ -24,6 +25,7 @@ use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
+use crate::leftover::kill_leftovers;
 use crate::secret;
 use crate::supervisor::LOST_AFTER;
 use crate::token::Role;
@@ -134,6 +136,9 @@ pub fn ask(
     by: By<'_>,
 ) -> Result<()> {
     let id = &manifest.id;
+    if command.is_end() && status.state() == RunState::Lost && end_lost(data, status, id)? {
+        return record(data, by, Deed::Terminate, id, json!("lost"), json!("terminated"));
+    }
     if is_so(manifest, status, &command)? {
         return Ok(());
     }
@@ -159,7 +164,8 @@ pub fn ask(
     match issue(data, id, status, command, by) {
         // A disk that takes no more must not keep a run from being ended: it may be what fills it.
         Err(RunError::Store(error)) if is_end && error.disk_trouble().is_some() => {
-            if end_by_signal(&data.run(id), id)? { Ok(()) } else { Err(error.into()) }
+            let is_signalled = signal_supervisor(&data.run(id), id, Signal::TERM)?;
+            if is_signalled { Ok(()) } else { Err(error.into()) }
         }
         issued => issued.and_then(|()| record(data, by, deed, id, old, new)),
     }
@@ -180,7 +186,7 @@ pub fn setting_of(manifest: &Manifest, status: &RunStatus, path: &str) -> (Strin
 }
 
 /// Ends the supervisor of a run, and with it its trainer; says whether there was one.
-fn end_by_signal(dir: &RunDir, id: &RunId) -> Result<bool> {
+fn signal_supervisor(dir: &RunDir, id: &RunId, signal: Signal) -> Result<bool> {
     let lines = jsonl::read_lines(&dir.supervisor_path(), 0, None)?;
     let newest =
         lines.iter().rev().find_map(|line| {
@@ -196,9 +202,35 @@ fn end_by_signal(dir: &RunDir, id: &RunId) -> Result<bool> {
     if !words.any(|word| word == id.as_str().as_bytes()) {
         return Ok(false);
     }
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let signal = rustix::process::Signal::TERM;
-    Ok(pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok()))
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    Ok(pid.is_some_and(|pid| kill_process(pid, signal).is_ok()))
+}
+
+/// Ends what is left of a lost run: a supervisor that is silent and still there, and its trainer.
+/// Returns whether there was anything.
+fn end_lost(data: &DataDir, status: &RunStatus, id: &RunId) -> Result<bool> {
+    let (dir, attempt) = (data.run(id), status.last_attempt());
+    let was_there = dir.is_supervised() && signal_supervisor(&dir, id, Signal::KILL)?;
+    let n_killed = kill_leftovers(&dir, id, attempt + 1);
+    if !was_there && n_killed == 0 {
+        return Ok(false);
+    }
+    let mut journal = Appender::open_in_turn(dir.supervisor_path())?;
+    let reason = "It was lost: what was left of it has been ended".to_owned();
+    journal.append(&SupervisorLine {
+        attempt,
+        t: unix_now(),
+        event: SupervisorEvent::Exited {
+            code: None,
+            signal: Some(Signal::KILL.as_raw()),
+            forced: true,
+            log: Vec::new(),
+            reason: Some(reason),
+            lines: None,
+        },
+    })?;
+    journal.sync()?;
+    Ok(true)
 }
 
 fn issue(
@@ -350,7 +382,7 @@ pub fn resume(
         _ => return ask(data, manifest, status, Command::Resume, by),
     }
     if is_still_supervised(&data.run(id), state) {
-        let hint = "its supervisor is silent and still there; end that process first";
+        let hint = "its supervisor is silent and still there; `terminate` ends it";
         return Err(RunError::NotNow { id: id.clone(), state, hint });
     }
     let attempt = status.last_attempt() + 1;

@@ -28,7 +28,7 @@ use serde_json::json;
 
 use crate::audit::{self, Deed, Entry};
 use crate::clock::unix_now;
-use crate::control::{Verifier, check_age};
+use crate::control::{Verifier, check_age, note_head};
 use crate::descendants::{self, Descendants};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
@@ -914,37 +914,70 @@ impl Delivery {
         // A line that is new now may have been there since just after the last look.
         let age = now.saturating_duration_since(self.last_look);
         self.last_look = now;
-        let mut refused = Vec::new();
-        for line in jsonl::read_lines(&dir.control_path(), self.end, None)? {
+        let (mut refused, mut is_broken) = (Vec::new(), false);
+        let path = dir.control_path();
+        let is_cut = std::fs::metadata(&path).map_or(0, |file| file.len()) < self.end;
+        if is_cut {
+            refused.push((self.n_lines, "lines that were read are gone from the file".to_owned()));
+            self.end = 0;
+            self.n_lines = 0;
+        }
+        for line in jsonl::read_lines(&path, self.end, None)? {
             self.end = line.end;
             self.n_lines += 1;
             let control = serde_json::from_slice::<ControlLine>(&line.bytes);
-            if control.as_ref().is_ok_and(|control| control.attempt < self.attempt)
-                && line.end <= self.history_end
-            {
+            is_broken |= control.is_err();
+            let is_history = |control: &ControlLine| {
+                control.attempt < self.attempt && line.end <= self.history_end
+                    || is_cut && self.verifier.is_past(control)
+            };
+            if control.as_ref().is_ok_and(is_history) {
                 continue;
             }
             let verdict = control
                 .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|control| self.verifier.verify(&control).map(|()| control))
+                .and_then(|control| self.accept(&control, &line.bytes, dir).map(|()| control))
                 .and_then(|control| check_age(&control, age).map(|()| control));
             match verdict {
-                Ok(control) => {
-                    match control.command {
-                        ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
-                        ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
-                        _ => {}
-                    }
-                    match ingest {
-                        Some(ingest) => self.hand_over(ingest, control, now),
-                        // A trainer that has just ended reads no more; its exit comes next.
-                        None => _ = self.stdin.send([&line.bytes[..], b"\n"].concat()),
-                    }
-                }
+                Ok(control) => self.obey(control, &line.bytes, ingest, now),
                 Err(reason) => refused.push((self.n_lines, reason)),
             }
         }
+        if is_broken {
+            // Whoever has changed a line before it may have moved one that is due across the place
+            // from which it was read.
+            for line in jsonl::read_lines(&path, 0, None)? {
+                let control = serde_json::from_slice::<ControlLine>(&line.bytes);
+                if let Ok(control) = control
+                    && self.accept(&control, &line.bytes, dir).is_ok()
+                    && check_age(&control, age).is_ok()
+                {
+                    self.obey(control, &line.bytes, ingest, now);
+                }
+            }
+        }
         Ok(refused)
+    }
+
+    /// Takes a line for the one that is due, or says why it is not.
+    fn accept(&mut self, control: &ControlLine, line: &[u8], dir: &RunDir) -> Result<(), String> {
+        self.verifier.verify(control)?;
+        note_head(dir, line);
+        Ok(())
+    }
+
+    /// Does what a good line asks.
+    fn obey(&mut self, control: ControlLine, line: &[u8], ingest: Option<&Ingest>, now: Instant) {
+        match control.command {
+            ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
+            ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
+            _ => {}
+        }
+        match ingest {
+            Some(ingest) => self.hand_over(ingest, control, now),
+            // A trainer that has just ended reads no more; its exit comes next.
+            None => _ = self.stdin.send([line, b"\n"].concat()),
+        }
     }
 
     /// Hands a control line to a foreign trainer. Before a change of its settings it is asked for a

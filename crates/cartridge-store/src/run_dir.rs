@@ -206,6 +206,11 @@ impl RunDir {
         self.path.join("control.jsonl")
     }
 
+    /// `control.head`: the last line of `control.jsonl` that was delivered.
+    pub fn control_head_path(&self) -> PathBuf {
+        self.path.join("control.head")
+    }
+
     /// `log.txt`: what the trainer printed that is no event.
     pub fn log_path(&self) -> PathBuf {
         self.path.join("log.txt")

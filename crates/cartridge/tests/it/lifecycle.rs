@@ -139,6 +139,48 @@ fn a_supervisor_that_stands_still_is_lost_until_it_goes_on() {
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     kill("-CONT", supervisor);
     wait_for("its return", || (state() == "running").then_some(()));
+
+    // Both can be ended all the same.
+    let (supervisor, trainer) = pids(data, &id);
+    kill("-STOP", supervisor);
+    wait_for("the loss", || (state() == "lost").then_some(()));
+    ask(data, &["terminate", &id]);
+    wait_for("the end", || (!is_alive(supervisor) && !is_alive(trainer)).then_some(()));
+    assert_eq!(state(), "terminated");
+}
+
+#[test]
+fn changed_and_missing_control_lines_show_and_keep_nothing_from_being_obeyed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &[]);
+    wait_for_event(data, &id, "training_started");
+    ask(data, &["tune", &id, "trainer.learning_rate=0.0001"]);
+    wait_for_event(data, &id, "tune_applied");
+    let path = data.join("runs").join(&id).join("control.jsonl");
+    let verify = || run(data, &["audit", "verify", "--data", "."]);
+    assert!(verify().status.success());
+
+    // Another number in a line that was obeyed, in the same room and in more.
+    let lines = fs::read_to_string(&path).unwrap();
+    fs::write(&path, lines.replace("0.0001", "0.0002")).unwrap();
+    ask(data, &["pause", &id]);
+    wait_for_event(data, &id, "paused");
+    let lines = fs::read_to_string(&path).unwrap();
+    fs::write(&path, lines.replace("0.0002", "0.00021")).unwrap();
+    ask(data, &["resume", &id]);
+    wait_for_event(data, &id, "resumed");
+    assert_eq!(verify().status.code(), Some(1));
+
+    // All of them gone.
+    fs::write(&path, "").unwrap();
+    let output = verify();
+    assert_eq!(output.status.code(), Some(1));
+    let said = [text(&output.stdout), text(&output.stderr)].concat();
+    assert!(said.contains("number 3 of attempt 1 is missing"), "{said}");
+    ask(data, &["terminate", &id]);
+    let exit = wait_for_exit(data, &id);
+    assert_eq!(exit["forced"], true);
 }
 
 #[test]
