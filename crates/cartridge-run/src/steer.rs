@@ -34,6 +34,9 @@ use crate::tunable::{self, Tunable};
 /// How long a deleted run can be brought back.
 pub const UNDO_S: f64 = 7.0 * 86_400.0;
 
+/// What can be done with a lost run whose supervisor hangs.
+const SILENT: &str = "its supervisor is silent and still there; `terminate` ends it";
+
 /// Who does something.
 #[derive(Clone, Copy, Debug)]
 pub struct By<'a> {
@@ -136,8 +139,15 @@ pub fn ask(
     by: By<'_>,
 ) -> Result<()> {
     let id = &manifest.id;
-    if command.is_end() && status.state() == RunState::Lost && end_lost(data, status, id)? {
-        return record(data, by, Deed::Terminate, id, json!("lost"), json!("terminated"));
+    let state = status.state();
+    if state == RunState::Lost && command.is_end() {
+        // A supervisor that comes back can still stop; to be killed, it must be asked for.
+        if command == Command::Terminate && end_lost(data, status, id)? {
+            return record(data, by, Deed::Terminate, id, json!(state), json!("terminated"));
+        }
+        if data.run(id).is_supervised() {
+            return Err(RunError::NotNow { id: id.clone(), state, hint: SILENT });
+        }
     }
     if is_so(manifest, status, &command)? {
         return Ok(());
@@ -215,7 +225,7 @@ fn end_lost(data: &DataDir, status: &RunStatus, id: &RunId) -> Result<bool> {
     if !was_there && n_killed == 0 {
         return Ok(false);
     }
-    let mut journal = Appender::open_in_turn(dir.supervisor_path())?;
+    let mut journal = Appender::open(dir.supervisor_path())?;
     let reason = "It was lost: what was left of it has been ended".to_owned();
     journal.append(&SupervisorLine {
         attempt,
@@ -382,8 +392,11 @@ pub fn resume(
         _ => return ask(data, manifest, status, Command::Resume, by),
     }
     if is_still_supervised(&data.run(id), state) {
-        let hint = "its supervisor is silent and still there; `terminate` ends it";
-        return Err(RunError::NotNow { id: id.clone(), state, hint });
+        // By the supervisor of a new attempt, if somebody else has resumed it meanwhile.
+        if look(data, id)?.1.last_attempt() > status.last_attempt() {
+            return Ok(());
+        }
+        return Err(RunError::NotNow { id: id.clone(), state, hint: SILENT });
     }
     let attempt = status.last_attempt() + 1;
     // Of several who ask at once, one puts it there.

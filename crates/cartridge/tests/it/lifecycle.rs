@@ -128,15 +128,19 @@ fn terminate_ends_the_processes_and_is_confirmed() {
 fn a_supervisor_that_stands_still_is_lost_until_it_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    let id = train(data, &[]);
+    let id = train(data, &["--steps", "1000000000"]);
     wait_for_event(data, &id, "training_started");
     let (supervisor, _) = pids(data, &id);
     let state = || result(&run(data, &["runs", "--json", "--data", "."]))["state"].clone();
     kill("-STOP", supervisor);
     wait_for("the loss", || (state() == "lost").then_some(()));
-    // Nobody starts it a second time while it is there.
-    let output = run(data, &["resume", &id, "--data", "."]);
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    // Nobody starts it a second time while it is there, or kills it who wanted it to save.
+    for verb in ["resume", "stop"] {
+        let output = run(data, &[verb, &id, "--data", "."]);
+        assert_eq!(output.status.code(), Some(4), "{verb}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("`terminate` ends it"), "{}", text(&output.stderr));
+    }
+    assert!(is_alive(supervisor));
     kill("-CONT", supervisor);
     wait_for("its return", || (state() == "running").then_some(()));
 
@@ -153,7 +157,7 @@ fn a_supervisor_that_stands_still_is_lost_until_it_goes_on() {
 fn changed_and_missing_control_lines_show_and_keep_nothing_from_being_obeyed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    let id = train(data, &[]);
+    let id = train(data, &["--steps", "1000000000"]);
     wait_for_event(data, &id, "training_started");
     ask(data, &["tune", &id, "trainer.learning_rate=0.0001"]);
     wait_for_event(data, &id, "tune_applied");
@@ -187,7 +191,7 @@ fn changed_and_missing_control_lines_show_and_keep_nothing_from_being_obeyed() {
 fn of_two_who_resume_at_once_one_does() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    let id = train(data, &[]);
+    let id = train(data, &["--steps", "1000000000"]);
     wait_for_event(data, &id, "checkpoint_saved");
     ask(data, &["terminate", &id]);
     wait_for_exit(data, &id);
