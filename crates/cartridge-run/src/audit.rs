@@ -120,6 +120,8 @@ pub enum Deed {
     Logout,
     /// Somebody took note of an alert.
     Acknowledge,
+    /// Settings of the lab were changed, by their paths.
+    Configure,
     /// Something that has no word of its own: `new` has the request.
     Request,
 }
@@ -152,6 +154,7 @@ impl Deed {
             Self::Login => "login",
             Self::Logout => "logout",
             Self::Acknowledge => "acknowledge",
+            Self::Configure => "configure",
             Self::Request => "request",
         }
     }
@@ -586,6 +589,7 @@ impl Marks {
             | Deed::Login
             | Deed::Logout
             | Deed::Acknowledge
+            | Deed::Configure
             | Deed::Request => {}
         }
         let is_made = matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate);

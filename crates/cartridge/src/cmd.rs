@@ -36,6 +36,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod runs;
 pub(crate) mod schema;
+pub(crate) mod settings;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
 pub(crate) mod token;

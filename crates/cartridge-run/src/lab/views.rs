@@ -16,6 +16,7 @@ use serde_json::Map;
 use super::{ArtifactContent, Health, Lab, RunView, held, subject};
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
+use crate::cluster::RunCost;
 use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
 use crate::metrics;
@@ -137,6 +138,7 @@ impl Lab {
         let pulse = pulse.filter(|_| state != RunState::Lost);
         // Nothing is expected of one that waits.
         let silent = if state == RunState::Queued { Health::Fresh } else { Health::Dead };
+        let prices = self.prices();
         let marks = held(&self.marks);
         RunView {
             health: pulse.map_or(silent, |pulse| pulse.health()),
@@ -145,6 +147,10 @@ impl Lab {
             is_pinned: marks.pinned.contains(id),
             pinned_checkpoints: marks.pinned_checkpoints.get(id).cloned().unwrap_or_default(),
             children: marks.children.get(id).cloned().unwrap_or_default(),
+            cost: prices.map(|prices| {
+                let cost = RunCost::new(&run.status, &prices);
+                (prices.currency, cost)
+            }),
             run,
         }
     }
