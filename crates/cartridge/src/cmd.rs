@@ -213,6 +213,20 @@ pub(crate) fn say(line: &str) {
     or_end(writeln!(std::io::stdout(), "{line}"));
 }
 
+/// What a program that is not ours has said, so that it can do nothing to a terminal: control
+/// characters as they are written in Rust.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() {
+            shown.extend(char.escape_default());
+        } else {
+            shown.push(char);
+        }
+    }
+    shown
+}
+
 /// Ends the command when standard output fails: a result that was cut off must not look whole.
 /// A reader that went away is no error, it has seen enough.
 #[expect(clippy::exit, reason = "no command has anything left to do without its output")]

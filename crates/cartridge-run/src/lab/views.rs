@@ -21,6 +21,7 @@ use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
 use crate::metrics;
 use crate::preview::{Preview, preview};
+use crate::supervisor::last_lines;
 
 /// With less than this free, even a short line may not fit: file systems keep some for themselves.
 const NO_ROOM_BYTES: u64 = 64 * 1024;
@@ -132,6 +133,9 @@ impl Lab {
             run.status.lost_reason = self.why_disk_fails();
         } else if run.status.state() == RunState::Lost {
             run.status.lost_reason = held(&self.watch).lost_reasons.get(id).cloned();
+        }
+        if run.status.state() == RunState::Lost {
+            run.status.lost_log = last_lines(&self.data.run(id));
         }
         let state = run.status.state();
         // A lost run is dead until it speaks, also for a lab that has just been started.
