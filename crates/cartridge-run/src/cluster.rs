@@ -403,13 +403,9 @@ mod tests {
             memory_gib_hour: 0.01,
             gpu_hour: 2.0,
         };
-        let mut status = RunStatus {
-            cpu_percent: Some(150.0),
-            rss_bytes: Some(2 << 30),
-            started_at: Some(1_000.0),
-            heartbeat_at: Some(1_000.0 + 7_200.0),
-            ..RunStatus::default()
-        };
+        let mut status = RunStatus::default();
+        (status.cpu_percent, status.rss_bytes) = (Some(150.0), Some(2 << 30));
+        (status.started_at, status.heartbeat_at) = (Some(1_000.0), Some(8_200.0));
         let cost = RunCost::new(&status, &prices);
         assert!((cost.per_hour - 0.17).abs() < 1e-12 && (cost.so_far - 0.34).abs() < 1e-12);
         status.gpu = Some(GpuSample { percent: 10.0, memory_bytes: 1 });
