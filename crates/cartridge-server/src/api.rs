@@ -26,4 +26,5 @@ pub mod runs;
 pub mod schemas;
 pub mod stream;
 pub mod telemetry;
+pub mod theatre;
 pub mod tokens;
