@@ -6,6 +6,7 @@
 //! for every kind of run: trainings and evaluations have `episodes/`, a person's session has its
 //! events, and a run whose recordings are gone can still list its episodes.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,6 +123,24 @@ impl Archive {
         Ok(Page { total, n_damaged, heads })
     }
 
+    /// A part of the list of those episodes that were reset with `seed`; as many in all.
+    pub fn page_of_seed(
+        &mut self,
+        seed: u64,
+        sort: Sort,
+        order: Order,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page> {
+        let all = self.page(sort, order, 0, usize::MAX)?;
+        let with_seed = all.heads.into_iter().filter(|head| head.seed == Some(seed));
+        let heads: Vec<EpisodeHead> = with_seed.collect();
+        let total = heads.len() as u64;
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let heads = heads.into_iter().skip(skip).take(limit).collect();
+        Ok(Page { total, n_damaged: all.n_damaged, heads })
+    }
+
     /// How many of all episodes cannot be read, or not all of their steps.
     pub fn n_damaged(&mut self) -> Result<u64> {
         match &mut self.source {
@@ -129,6 +148,15 @@ impl Archive {
             Source::Human(_) => Ok(0),
             Source::Figures => Ok(figures(&self.dir)?.len() as u64),
         }
+    }
+
+    /// Which of some episodes cannot be read, or not all of their steps.
+    pub fn damaged_among(&mut self, numbers: &[u64]) -> Result<BTreeSet<u64>> {
+        let mut damaged = BTreeSet::new();
+        if let Source::Recorded(reader) = &mut self.source {
+            find_damaged(reader, numbers, &mut damaged)?;
+        }
+        Ok(damaged)
     }
 
     /// Episode `n`, ready to be looked at. It is computed once and kept for a while.
@@ -197,6 +225,28 @@ impl Archive {
         Ok((first..).zip(steps).map(|(step, told)| Moment::told(step, told)).collect())
     }
 
+    /// What was seen before each of the actions `actions` of episode `n`, counted from 0, as far as
+    /// there are any. Nothing where its trainer is not ours: what that saw is in words of its own.
+    pub(crate) fn sights(&mut self, n: u64, actions: Range<u64>) -> Result<Option<Sights>> {
+        Ok(match &self.replay(n)?.steps {
+            Steps::Computed(computed) => Some(computed.sights(actions)),
+            Steps::Stored(_) => None,
+        })
+    }
+
+    /// What the actions `actions` of episode `n` earned, counted from 0, as far as there are any.
+    pub(crate) fn rewards(&mut self, n: u64, actions: Range<u64>) -> Result<Vec<f64>> {
+        if let Steps::Computed(computed) = &self.replay(n)?.steps {
+            let n_actions = computed.rewards.len() as u64;
+            let to = actions.end.min(n_actions);
+            let from = actions.start.min(to);
+            return Ok(computed.rewards[from as usize..to as usize].to_vec());
+        }
+        let Source::Recorded(reader) = &mut self.source else { return Ok(Vec::new()) };
+        let steps = reader.steps(n, actions).map_err(damaged(self.manifest.id.clone(), n))?;
+        Ok(steps.unwrap_or_default().into_iter().map(|told| told.reward).collect())
+    }
+
     fn keep(&mut self, replay: Replay) -> &mut Replay {
         if self.replays.len() >= REPLAYS {
             self.replays.remove(0);
@@ -204,6 +254,25 @@ impl Archive {
         self.replays.push(replay);
         self.replays.last_mut().expect("it was just put there")
     }
+}
+
+/// Halves the list until the damaged ones stand alone: mostly nothing is damaged, and then every
+/// block is read once.
+fn find_damaged(
+    reader: &mut EpisodeReader,
+    numbers: &[u64],
+    damaged: &mut BTreeSet<u64>,
+) -> Result<()> {
+    if reader.n_damaged_among(numbers)? == 0 {
+        return Ok(());
+    }
+    if let [number] = numbers {
+        damaged.insert(*number);
+        return Ok(());
+    }
+    let (first, second) = numbers.split_at(numbers.len() / 2);
+    find_damaged(reader, first, damaged)?;
+    find_damaged(reader, second, damaged)
 }
 
 /// Says of which episode a file is damaged.
@@ -355,6 +424,19 @@ impl Computed {
         }
     }
 
+    fn sights(&self, actions: Range<u64>) -> Sights {
+        let spec = self.env.spec();
+        let n_actions = self.rewards.len() as u64;
+        let from = actions.start.min(n_actions) as usize;
+        let to = (actions.end.min(n_actions) as usize).max(from);
+        let (seen, choices) = (spec.observation, spec.actions.size());
+        Sights {
+            spec,
+            observations: self.observations[from * seen..to * seen].to_vec(),
+            masks: spec.is_masked.then(|| self.masks[from * choices..to * choices].to_vec()),
+        }
+    }
+
     fn moments(&mut self, range: Range<u64>, with_scenes: bool) -> Vec<Moment> {
         let n_moments = self.rewards.len() as u64 + 1;
         let steps = range.start.min(n_moments)..range.end.min(n_moments);
@@ -408,6 +490,17 @@ impl Computed {
         }
         self.env.scene()
     }
+}
+
+/// What was seen before some actions of an episode, as a policy sees it.
+#[derive(Debug)]
+pub(crate) struct Sights {
+    /// Facts of the environment.
+    pub(crate) spec: &'static EnvSpec,
+    /// What was seen, one after the other.
+    pub(crate) observations: Vec<f32>,
+    /// What was legal, one after the other, where not everything always is.
+    pub(crate) masks: Option<Vec<bool>>,
 }
 
 /// Whether an environment takes `action`: of its kind and size. Numbers beyond the bounds are
@@ -570,4 +663,4 @@ impl Lab {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -62,6 +62,26 @@ pub enum RunError {
         "run `{0}` is no training of ours, so there is no policy to evaluate\nhint: `cartridge eval FILE.onnx` measures a policy from elsewhere"
     )]
     NoPolicy(RunId),
+    /// No policy of ours can say what it makes of an episode.
+    #[error("nobody can be asked about episode {episode} of run `{run}`: {reason}")]
+    NobodyToAsk {
+        /// The run.
+        run: RunId,
+        /// The episode.
+        episode: u64,
+        /// Why not.
+        reason: String,
+    },
+    /// Stepping an episode again gives something else than was recorded.
+    #[error(
+        "episode {episode} of run `{run}` does not replay to what was recorded: the environment has changed since, so a film would show something else"
+    )]
+    ReplayDiffers {
+        /// The run.
+        run: RunId,
+        /// The episode.
+        episode: u64,
+    },
     /// The run has not been evaluated.
     #[error(
         "run `{0}` has no evaluation yet\nhint: `cartridge eval {0}`, or POST /api/runs/{0}/evaluate"

@@ -39,7 +39,7 @@ use crate::worker::{self, Journal};
 pub const MAX_EPISODES: u32 = 10_000;
 
 /// The policy, in the evaluation's own folder.
-const POLICY: &str = "policy.safetensors";
+pub(crate) const POLICY: &str = "policy.safetensors";
 
 /// What was found, in the evaluation's own folder.
 const SUMMARY: &str = "summary.json";
@@ -313,6 +313,17 @@ fn find_policy(
     }
 }
 
+/// The policy that an evaluation measures: its own copy.
+pub(crate) fn policy(dir: &RunDir, id: &RunId) -> Result<Policy> {
+    let path = dir.path().join(POLICY);
+    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
+    Policy::from_safetensors(&bytes).map_err(|source| RunError::Policy {
+        run: id.clone(),
+        name: POLICY.to_owned(),
+        source,
+    })
+}
+
 /// Carries out an evaluation: the process that its supervisor started. Returns whether it ended
 /// well.
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
@@ -321,13 +332,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let job = Job::of(&manifest)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
-    let path = dir.path().join(POLICY);
-    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
-    let policy = Policy::from_safetensors(&bytes).map_err(|source| RunError::Policy {
-        run: id.clone(),
-        name: POLICY.to_owned(),
-        source,
-    })?;
+    let policy = policy(&dir, id)?;
     let mut journal = Journal::open(&dir, attempt, SHARD_MB)?;
     journal.after_checkpoint(job.step, &job.checkpoint);
     journal.event(Event::EvaluationStarted { step: job.step, episodes: job.episodes })?;

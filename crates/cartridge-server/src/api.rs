@@ -27,4 +27,5 @@ pub mod schemas;
 pub mod settings;
 pub mod stream;
 pub mod telemetry;
+pub mod theatre;
 pub mod tokens;

@@ -148,6 +148,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::report::router())
         .merge(api::analytics::router())
         .merge(api::episodes::router())
+        .merge(api::theatre::router())
         .merge(api::evaluations::router())
         .merge(api::contests::router())
         .merge(api::ratings::router())

@@ -587,6 +587,7 @@ mod live_play;
 mod locks;
 mod models;
 mod settings;
+mod theatre;
 
 #[tokio::test]
 async fn metrics_are_charts_stretches_and_tails() {

@@ -8,13 +8,13 @@ use super::*;
 use crate::human::Session;
 use crate::trace::{self, trace};
 
-fn data() -> (tempfile::TempDir, DataDir) {
+pub(crate) fn data() -> (tempfile::TempDir, DataDir) {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path()).unwrap();
     (folder, data)
 }
 
-fn new_run(data: &DataDir, kind: RunKind, env_id: &str, env: &Value) -> (RunDir, RunId) {
+pub(crate) fn new_run(data: &DataDir, kind: RunKind, env_id: &str, env: &Value) -> (RunDir, RunId) {
     // By JSON, so that what a manifest may have besides does not matter here.
     let manifest = |id| {
         let manifest = json!({
@@ -29,7 +29,7 @@ fn new_run(data: &DataDir, kind: RunKind, env_id: &str, env: &Value) -> (RunDir,
 }
 
 /// Plays an episode at random, as a lane of a learner does, and hands it out as it is recorded.
-fn play(env: &mut dyn Env, number: u64) -> (EpisodeHead, EpisodeBody) {
+pub(crate) fn play(env: &mut dyn Env, number: u64) -> (EpisodeHead, EpisodeBody) {
     let spec = env.spec();
     let seed = 1000 + number;
     let mut rng = fastrand::Rng::with_seed(seed);

@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// The smallest first
     #[arg(long)]
     asc: bool,
+    /// Only those that were reset with this number
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// How many of the list come before
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
@@ -100,8 +103,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         By::Time => Sort::Time,
     };
     let order = if args.asc { Order::Ascending } else { Order::Descending };
-    let mut archive = Archive::open(&data, &id)?;
-    let page = archive.page(sort, order, args.offset, args.limit)?;
+    let (mut archive, offset, limit) = (Archive::open(&data, &id)?, args.offset, args.limit);
+    let page = match args.seed {
+        Some(seed) => archive.page_of_seed(seed, sort, order, offset, limit)?,
+        None => archive.page(sort, order, offset, limit)?,
+    };
     if !args.json {
         say(&format!(
             "{:>9}{:>14}{:>9}{:>12}{:>12}  END",

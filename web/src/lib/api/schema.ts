@@ -964,6 +964,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/episodes/{n}/curve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw what an episode earned: the return so far, and the smallest and largest reward, for as many
+         *     stretches of steps as fit a screen.
+         */
+        get: operations["draw_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}/film.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Film a stretch of an episode, at its own pace, as an MP4 file to keep. Films are made one after
+         *     the other.
+         */
+        get: operations["film_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}/xray": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** X-ray an episode: at each step what a policy would do, and what it expects. */
+        get: operations["xray_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/eval/latest": {
         parameters: {
             query?: never;
@@ -2215,6 +2272,11 @@ export interface components {
              */
             checkpoint_step?: number | null;
             /**
+             * @description Whether what was recorded of it is damaged, so that it cannot be seen again to its end. Told
+             *     in lists of episodes only.
+             */
+            damaged?: boolean;
+            /**
              * Format: int64
              * @description Its number in the run, from 1.
              */
@@ -2256,6 +2318,32 @@ export interface components {
             /** @description Whether its time ended. This and what follows are in lists of recorded episodes only. */
             truncated?: boolean | null;
         };
+        /** @description What an episode earned, in few enough points to be drawn: columns with one element each. */
+        EpisodeCurve: {
+            /**
+             * Format: int64
+             * @description Number of the episode.
+             */
+            episode: number;
+            /** @description The largest reward of each stretch; none where none is finite. */
+            high: (number | null)[];
+            /** @description The smallest reward of each stretch; none where none is finite. */
+            low: (number | null)[];
+            /**
+             * Format: int64
+             * @description Steps of the episode.
+             */
+            n_steps: number;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * @description The last step of each stretch; stretches are of equal length, but for the last, which ends
+             *     with step `n_steps`.
+             */
+            step: number[];
+            /** @description The return after that step. Rewards that are not finite do not count. */
+            total: number[];
+        };
         /** @description Episodes of a run. */
         EpisodeList: {
             /**
@@ -2270,7 +2358,7 @@ export interface components {
             run_id: string;
             /**
              * Format: int64
-             * @description Episodes that have ended in all.
+             * @description Episodes that have ended in all, or those of the seed that was asked for.
              */
             total: number;
         };
@@ -2370,6 +2458,35 @@ export interface components {
              * @description Environment steps of the run at its end.
              */
             timestep: number;
+        };
+        /** @description What a policy makes of a part of an episode. */
+        EpisodeXray: {
+            /**
+             * Format: int64
+             * @description Number of the episode.
+             */
+            episode: number;
+            /**
+             * @description Whether it is the very policy that played. Of a training it is not: then it is the newest
+             *     checkpoint at the episode's end that is still there, or else the oldest that there is.
+             */
+            exact: boolean;
+            /** @description What is told of actions. */
+            kind: components["schemas"]["XrayKind"];
+            /**
+             * @description Which policy was asked: `policy.safetensors` of an evaluation, or a checkpoint's folder such
+             *     as `step_000200000`.
+             */
+            policy: string;
+            /**
+             * Format: int64
+             * @description Environment steps of that policy, where they are known.
+             */
+            policy_step: number | null;
+            /** @description The run. */
+            run_id: string;
+            /** @description What it makes of each step, in order. */
+            steps: components["schemas"]["XrayStep"][];
         };
         /** @description Every episode of an evaluation, as columns. */
         EvaluatedEpisodes: {
@@ -5038,6 +5155,39 @@ export interface components {
          * @enum {string}
          */
         Turn: "you" | "opponent" | "over";
+        /**
+         * @description What an X-ray tells of actions.
+         * @enum {string}
+         */
+        XrayKind: "probabilities" | "values" | "gaussian";
+        /** @description What a policy makes of the moment before an action. */
+        XrayStep: {
+            /**
+             * @description `probabilities`: the probability of each action, 0 where it is illegal. `values`: the value
+             *     of each, none where it is illegal. `gaussian`: the mean of each number, held within its
+             *     bounds.
+             */
+            actions: (number | null)[];
+            /** @description The best legal action, the first of equals; none for `gaussian`. */
+            best: number | null;
+            /** @description The deviation of each number; only `gaussian`. */
+            deviations?: number[] | null;
+            /**
+             * Format: double
+             * @description How undecided it is, in nats; none for `values`.
+             */
+            entropy: number | null;
+            /**
+             * Format: int64
+             * @description Number of the action, from 1: what the policy saw is the moment `step - 1`.
+             */
+            step: number;
+            /**
+             * Format: double
+             * @description The return to expect.
+             */
+            value: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -9193,6 +9343,8 @@ export interface operations {
                 sort?: "number" | "return" | "length" | "time";
                 /** @description Which end comes first: the largest, except for numbers, when left out. */
                 order?: "asc" | "desc";
+                /** @description Only those that were reset with this number; `total` counts these. */
+                seed?: number;
                 /** @description How many of the list come before. */
                 offset?: number;
                 /** @description How many, at most 10,000; 100 when left out. */
@@ -9322,6 +9474,239 @@ export interface operations {
                 };
             };
             /** @description What was recorded is damaged, or cannot be stepped again */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draw_episode: {
+        parameters: {
+            query?: {
+                /** @description At most so many, 2 to 4,000; 1,000 when left out. */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeCurve"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was recorded is damaged, or cannot be stepped again */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    film_episode: {
+        parameters: {
+            query?: {
+                /** @description The first step; 0 is the start. */
+                from?: number;
+                /** @description The step after the last; all when left out. A film ends after 120 seconds in any case. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": number[];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such episode or step, or its trainer is not ours, so that there are no pictures */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was recorded is damaged, or does not replay to what it was */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    xray_episode: {
+        parameters: {
+            query?: {
+                /** @description The first action; 1 is the first of the episode. */
+                from?: number;
+                /** @description The action after the last. At most 1,000 are told at once; so many when left out. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeXray"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no policy to ask, or what was recorded is damaged */
             409: {
                 headers: {
                     [name: string]: unknown;
