@@ -89,6 +89,7 @@ bench: build
 	benches/ingest.sh > benches/results/ingest.jsonl
 	benches/index.sh > benches/results/index.jsonl
 	benches/episodes.sh > benches/results/episodes.jsonl
+	benches/api.sh > benches/results/api.json
 	benches/readers.sh > benches/results/readers.json
 	benches/watching.sh > benches/results/watching.json
 	benches/chaos.sh > benches/results/chaos.txt
