@@ -31,6 +31,7 @@ use crate::config::{ConfigError, Resources};
 use crate::error::{Result, RunError};
 use crate::evaluation::{Heard, Manner, Outcome, metric_values, play};
 use crate::film::{self, Reel, Take};
+use crate::lab::Evaluated;
 use crate::launch::Launcher;
 use crate::steer::{self, By};
 use crate::worker::{self, Journal};
@@ -505,15 +506,16 @@ pub fn film_of(
     Ok(Some(reel.finish()?))
 }
 
-/// The evaluations of a data folder, newest first, as their files say: of one run, or of all. With
-/// matches, which are no evaluations of a policy, left out.
-pub fn list(data: &DataDir, of: Option<&RunId>) -> Result<Vec<Manifest>> {
+/// The evaluations of a data folder, newest first, as their files say: of one run or of all; of
+/// policies, matches, tournaments, or all of them.
+pub fn list(data: &DataDir, of: Option<&RunId>, what: Option<Evaluated>) -> Result<Vec<Manifest>> {
     let mut found = Vec::new();
     for id in data.run_ids()? {
         // A folder without a manifest is being made, or was never finished.
         let Ok(manifest) = data.run(&id).manifest() else { continue };
-        let is_wanted = of.is_none_or(|run| manifest.evaluates().as_ref() == Some(run));
-        if manifest.kind == RunKind::Eval && is_wanted && manifest.config["episodes"].is_u64() {
+        let is_wanted = of.is_none_or(|run| manifest.evaluates().as_ref() == Some(run))
+            && what.is_none_or(|what| what == Evaluated::of(&manifest));
+        if manifest.kind == RunKind::Eval && is_wanted {
             found.push(manifest);
         }
     }

@@ -30,8 +30,8 @@ use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::metrics_in;
 use cartridge_store::index::{Checkpoint, FeedRow, IndexedRun};
 use cartridge_store::{
-    DataDir, EventLine, FeedItem, Index, Manifest, MatchLog, MetricLine, RunFilter, RunId, RunKind,
-    RunState, StoreError,
+    DataDir, EventLine, FeedItem, Index, Manifest, MetricLine, RunFilter, RunId, RunKind, RunState,
+    StoreError,
 };
 
 use crate::alert::{self, Alert};
@@ -108,8 +108,8 @@ pub struct Lab {
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
     pub(crate) archives: Archives,
-    /// The log of matches, as far as it was read.
-    matches: Mutex<MatchLog>,
+    /// The log of matches, and what was made of it.
+    matches: Mutex<contests::Matches>,
     /// What was last said of runs, so that it is worked out once per row.
     said: analysis::Said,
     /// How the alerts stand.

@@ -22,6 +22,7 @@ use crate::clock::unix_now;
 use crate::config::{ConfigError, Draft, RunConfig};
 use crate::control;
 use crate::error::{Result, RunError};
+use crate::experiment::content_hash;
 use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
@@ -106,6 +107,15 @@ pub(crate) fn record(
     Ok(())
 }
 
+/// What the audit says of a run that was made. All of it is in the manifest, which never changes.
+fn made(manifest: &Manifest) -> Value {
+    json!({
+        "name": manifest.name,
+        "env_id": manifest.env_id,
+        "config_sha256": content_hash(&manifest.config),
+    })
+}
+
 /// Makes a training, which is queued until it is started.
 pub fn create(
     data: &DataDir,
@@ -115,7 +125,7 @@ pub fn create(
     by: By<'_>,
 ) -> Result<Manifest> {
     let (_, manifest) = launcher.create(data, config, terms)?;
-    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, made(&manifest))?;
     Ok(manifest)
 }
 
@@ -127,7 +137,7 @@ pub fn create_external(
     by: By<'_>,
 ) -> Result<Manifest> {
     let (_, manifest) = launcher.create_external(data, external)?;
-    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, made(&manifest))?;
     Ok(manifest)
 }
 

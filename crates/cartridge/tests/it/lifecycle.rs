@@ -700,6 +700,10 @@ fn runs_are_put_away_deleted_and_brought_back() {
         .iter()
         .map(|line| line["what"].as_str().unwrap())
         .collect();
+    let created = audit["lines"].as_array().unwrap().iter().find(|line| line["what"] == "create");
+    let new = &created.unwrap()["new"];
+    assert_eq!(new["env_id"], "CartPole-v1", "it says what was made: {new}");
+    assert_eq!(new["config_sha256"].as_str().map(str::len), Some(64), "{new}");
     assert_eq!(
         deeds,
         [

@@ -215,7 +215,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List evaluations of policies, of all runs, newest first; with `kind` matches or tournaments. */
+        /**
+         * List evaluations of policies, of all runs, newest first; with `kind` matches, tournaments, or
+         *     all of them. `run.name` says what each was asked to do.
+         */
         get: operations["list_evaluations"];
         put?: never;
         /**
@@ -398,8 +401,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show what trainings have reached in an environment, by their last evaluation; those that differ
-         *     in nothing but their seed are one row.
+         * Show what trainings have reached in an environment, best first; those that differ in nothing but
+         *     their seed are one row. Their own evaluations count, and those that somebody asked for: of each
+         *     training the newest of the checkpoint with the most steps.
          */
         get: operations["show_leaderboard"];
         put?: never;
@@ -777,8 +781,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show where players stood after each match, in the order of time: Elo and TrueSkill, which depend
-         *     on it.
+         * Show where the two players of each match stood after it, oldest first: Bradley-Terry fitted to
+         *     all games up to then, Elo and TrueSkill.
          */
         get: operations["show_rating_history"];
         put?: never;
@@ -2565,11 +2569,21 @@ export interface components {
             /** @description Whether the policy does what it holds best. */
             deterministic: boolean;
             episodes: components["schemas"]["EvaluatedEpisodes"] | null;
+            /**
+             * @description What it is of. How a match or tournament went is in `/api/evals/{id}`, and the figures of a
+             *     match in `run.match_result`.
+             */
+            kind: components["schemas"]["EvaluationKind"];
             result: components["schemas"]["Evaluation"] | null;
             /** @description The run that is the evaluation; a training that measured itself is its own. */
             run: components["schemas"]["Run"];
             video: components["schemas"]["Artifact"] | null;
         };
+        /**
+         * @description What an evaluation is of.
+         * @enum {string}
+         */
+        EvaluationKind: "policy" | "match" | "tournament";
         /** @description The evaluations of a run. */
         EvaluationList: {
             /** @description The newest, newest first. */
@@ -3309,7 +3323,7 @@ export interface components {
         };
         /** @description Trainings that differ in nothing but their seed. */
         LeaderboardRow: {
-            /** @description What the last evaluations come to: mean, IQM, bootstrap intervals. */
+            /** @description What the evaluations that count come to: mean, IQM, bootstrap intervals. */
             aggregate: components["schemas"]["Aggregate"];
             /** @description The algorithm. */
             algorithm: string;
@@ -3334,18 +3348,24 @@ export interface components {
         };
         /** @description One training of a row. */
         LeaderboardRun: {
+            /** @description Folder of the checkpoint that it measured; none where the training measured itself. */
+            checkpoint: string | null;
             /** @description Its 95% interval. */
             ci95: number[];
             /**
              * Format: int32
-             * @description Episodes of its last evaluation.
+             * @description Episodes of the evaluation that counts: the newest of the checkpoint with the most steps.
              */
             episodes: number;
+            /** @description The evaluation that was asked for and counts; none where the training measured itself. */
+            evaluation_id: string | null;
             /**
              * Format: double
              * @description Their mean return.
              */
             mean: number;
+            /** @description The newest evaluation of each other checkpoint, the one of the most steps first, at most 10. */
+            others: components["schemas"]["OtherEvaluation"][];
             /** @description The run. */
             run_id: string;
             /**
@@ -4066,6 +4086,30 @@ export interface components {
             /** @description How strong it is in plain words, where that was measured. */
             strength: string | null;
         };
+        /** @description An evaluation of a checkpoint that does not count, because another one has more steps. */
+        OtherEvaluation: {
+            /** @description Folder of the checkpoint; none where the training measured itself. */
+            checkpoint: string | null;
+            /** @description Its 95% interval. */
+            ci95: number[];
+            /**
+             * Format: int32
+             * @description How many episodes.
+             */
+            episodes: number;
+            /** @description The evaluation that was asked for; none where the training measured itself. */
+            evaluation_id: string | null;
+            /**
+             * Format: double
+             * @description Their mean return.
+             */
+            mean: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the policy that was evaluated.
+             */
+            step: number;
+        };
         /**
          * @description The role of a colour; the names are those of the design tokens.
          * @enum {string}
@@ -4441,6 +4485,8 @@ export interface components {
         RatingMoment: {
             /** @description Player A after it. */
             a: components["schemas"]["RatingStanding"];
+            /** @description The key of the player whose rating was 0 among those that games had connected by then. */
+            anchor: string;
             /** @description When it ended (RFC 3339). */
             at: string;
             /** @description Player B after it. */
@@ -4457,6 +4503,8 @@ export interface components {
         };
         /** @description Where a player stood. */
         RatingStanding: {
+            /** @description Its 95% interval. */
+            ci95: number[];
             /**
              * Format: double
              * @description Elo, from 1200 and with K = 1.
@@ -4466,6 +4514,16 @@ export interface components {
             key: string;
             /** @description Its name for people. */
             name: string;
+            /**
+             * Format: double
+             * @description Bradley-Terry rating of all games up to then, in Elo above the anchor.
+             */
+            rating: number;
+            /**
+             * Format: double
+             * @description Its standard error; 0 for the anchor.
+             */
+            standard_error: number;
             /** @description TrueSkill. */
             trueskill: components["schemas"]["TrueSkill"];
         };
@@ -5964,8 +6022,11 @@ export interface operations {
                  * @example queued,running
                  */
                 state?: string;
-                /** @description What is evaluated: a policy, two players in a match, or several in a tournament. */
-                kind?: "policy" | "match" | "tournament";
+                /**
+                 * @description What is evaluated: a policy, which is meant without it, two players in a `match`, several in
+                 *     a `tournament`, or `all` of these.
+                 */
+                kind?: "policy" | "match" | "tournament" | "all";
             };
             header?: never;
             path?: never;
@@ -6775,6 +6836,8 @@ export interface operations {
                  * @example LunarLander-v3
                  */
                 env: string;
+                /** @description How many rows, at most 1,000. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -8519,6 +8582,8 @@ export interface operations {
                 game: string;
                 /** @description Only the matches of the player with this key. */
                 player?: string;
+                /** @description Key of the player whose rating is 0 as soon as games connect it; `builtin:random` without it. */
+                anchor?: string;
                 /** @description How many of the newest matches, at most 1,000. */
                 limit?: number;
             };
