@@ -1,6 +1,8 @@
 /** Every address of the app. */
 export const urls = {
   home: '/',
+  /** The live runs one after the other, for a wall. */
+  kiosk: '/?kiosk=1',
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
