@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { AnalyticsSummary, AnalyticsWindow } from '$lib/api/types';
 
-import { cards, figure, measured, trendOf } from './analytics';
+import { cards, figure, measured, tickOf, trendOf } from './analytics';
 
 const figures = (mean: number) => ({ n: 3, mean, min: mean - 1, max: mean + 1, last: mean });
 const window = (window_id: number, values: Record<string, number>) =>
@@ -33,7 +33,7 @@ const WINDOWS = [window(1, { return: 10 }), window(2, { return: 8.5, steps_per_s
 test.each([
   ['return', 3.25, ['+3.3', '']],
   ['survival', 0.875, ['87.5', '%']],
-  ['steps_per_sec', 184_310, ['184k', '/s']],
+  ['steps_per_sec', 184_310, ['184k', '']],
   ['length', 123.4, ['123', '']],
   ['return', null, ['–', '']],
 ])('%s of %j', (name, value, text) => {
@@ -50,7 +50,7 @@ test('the newest figures when no window is chosen', () => {
 test('a window against the one before', () => {
   expect(cards(SUMMARY, WINDOWS[1], WINDOWS[0])).toMatchObject([
     { text: '+8.5', note: '-1.5 against 1' },
-    { text: '12k', unit: '/s', note: 'mean of the window' },
+    { text: '12k', unit: '', note: 'mean of the window' },
   ]);
   expect(cards(SUMMARY, WINDOWS[0], undefined)[1]).toMatchObject({ note: 'not measured in it' });
 });
@@ -62,4 +62,12 @@ test('the trend has the windows in which it was measured', () => {
     [200, 8.5],
   ]);
   expect(trendOf(WINDOWS, 'steps_per_sec').map(({ window_id }) => window_id)).toEqual([2]);
+});
+
+test.each([
+  ['return', 0, '0'],
+  ['return', -100, '-100'],
+  ['survival', 0.5, '50%'],
+])('a tick of %s at %d', (name, value, text) => {
+  expect(tickOf(name, value)).toBe(text);
 });

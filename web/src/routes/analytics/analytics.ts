@@ -40,10 +40,17 @@ export function figure(
     case 'invalid_action_rate':
       return [(100 * value).toFixed(1), '%'];
     case 'steps_per_sec':
-      return [short(value), '/s'];
+      return [short(value), ''];
     default:
       return [measure(value), ''];
   }
+}
+
+/** A figure beside a line of the chart. */
+export function tickOf(name: string, value: number): string {
+  return name === 'survival' || name === 'invalid_action_rate'
+    ? `${short(100 * value)}%`
+    : short(value);
 }
 
 export interface Card {
