@@ -6,7 +6,7 @@ import { query, urls } from '$lib/urls';
 import type { paths } from './schema';
 import type { Problem } from './types';
 
-type Method = 'get' | 'post';
+type Method = 'get' | 'post' | 'delete';
 type PathsWith<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
 }[keyof paths];
@@ -47,7 +47,23 @@ export const api = {
     request('GET', path, options) as Promise<Answer<Operation<P, 'get'>>>,
   post: <P extends PathsWith<'post'>>(path: P, options: Options<Operation<P, 'post'>>) =>
     request('POST', path, options) as Promise<Answer<Operation<P, 'post'>>>,
+  delete: <P extends PathsWith<'delete'>>(path: P, options: Options<Operation<P, 'delete'>>) =>
+    request('DELETE', path, options) as Promise<Answer<Operation<P, 'delete'>>>,
 };
+
+/** How a change that was made here is made again from a shell. */
+export interface Recipe {
+  /** The command line, where there is one. */
+  command: string | null;
+  curl: string;
+}
+
+const recipes = new WeakMap<object, Recipe>();
+
+/** The recipe that came with the answer to a change. */
+export function recipeOf(answer: object | null | undefined): Recipe | null {
+  return (answer && recipes.get(answer)) ?? null;
+}
 
 interface AnyOptions {
   path?: Record<string, string | number>;
@@ -79,7 +95,15 @@ async function request(method: string, template: string, given: unknown): Promis
     if (options.signal?.aborted) throw error;
     throw new ApiProblem(unreachable());
   }
-  if (response.ok) return response.status === 204 ? undefined : await response.json();
+  if (response.ok) {
+    if (response.status === 204) return undefined;
+    const answer: unknown = await response.json();
+    const curl = response.headers.get('cartridge-curl');
+    if (curl && typeof answer === 'object' && answer !== null) {
+      recipes.set(answer, { command: response.headers.get('cartridge-command'), curl });
+    }
+    return answer;
+  }
   const problem = await readProblem(response);
   if (problem.status === 401 && template !== '/api/login')
     await toLogin(options.fetch !== undefined);

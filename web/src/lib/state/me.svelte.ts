@@ -1,0 +1,28 @@
+/**
+ * Who looks at these pages, and what they may do. A page disables what its viewer may not do and
+ * says why; the lab refuses it in any case.
+ *
+ *     <button disabled={me.refusal('operator') !== null} title={me.refusal('operator') ?? 'Stop it'}>
+ */
+import type { Me, Role } from '$lib/api/types';
+
+const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
+
+class WhoAmI {
+  /** None before anybody has logged in. */
+  current = $state.raw<Me | null>(null);
+
+  may(role: Role): boolean {
+    return this.current !== null && RANK[this.current.role] >= RANK[role];
+  }
+
+  /** Why something that needs a role cannot be done; null when it can. */
+  refusal(role: Role): string | null {
+    if (this.may(role)) return null;
+    if (this.current === null) return 'The lab has not said who you are';
+    const article = /^[aeiou]/.test(role) ? 'an' : 'a';
+    return `Your token “${this.current.name}” is a ${this.current.role}'s; this needs ${article} ${role}'s`;
+  }
+}
+
+export const me = new WhoAmI();

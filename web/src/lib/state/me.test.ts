@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+
+import { me } from './me.svelte';
+
+test('each role may do what those before it may', () => {
+  me.current = { name: 'wall', role: 'viewer' };
+  expect(me.refusal('viewer')).toBeNull();
+  expect(me.refusal('operator')).toBe("Your token “wall” is a viewer's; this needs an operator's");
+  me.current = { name: 'ada', role: 'admin' };
+  expect(me.may('operator')).toBe(true);
+  me.current = null;
+  expect(me.refusal('viewer')).toBe('The lab has not said who you are');
+});
