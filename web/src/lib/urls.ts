@@ -4,12 +4,23 @@ export const urls = {
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
+  /** Every episode of every run, or of one. */
+  replays: (at: { run?: string | null; order?: string | null; q?: string | null } = {}) =>
+    '/replay' + query(at),
+  /** An episode in the theatre, at a step. */
+  replay: (
+    run: string,
+    episode: number,
+    at: Record<string, string | number | null | undefined> = {},
+  ) => `/replay/${encodeURIComponent(run)}/${episode}` + query(at),
   play: '/play',
   game: (id: string) => `/play/${encodeURIComponent(id)}`,
   /** An environment that a person plays. */
   session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
   stream: '/api/stream',
+  artifact: (run: string, id: string) =>
+    `/api/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(id)}`,
   playLive: (id: string) => `/api/play/environments/${encodeURIComponent(id)}/live`,
 };
 

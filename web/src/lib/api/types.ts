@@ -3,11 +3,15 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
+export type Artifact = Schemas['Artifact'];
 export type Control = Schemas['Control'];
 export type Entry = Schemas['Entry'];
 export type EvaluationEntry = Schemas['EvaluationEntry'];
 export type Environment = Schemas['Environment'];
 export type Episode = Schemas['Episode'];
+export type EpisodeList = Schemas['EpisodeList'];
+export type EpisodeMoment = Schemas['EpisodeMoment'];
+export type EpisodeReplay = Schemas['EpisodeReplay'];
 export type Evaluation = Schemas['Evaluation'];
 export type FeedMessage = Schemas['FeedMessage'];
 export type Frame = Schemas['Frame'];
