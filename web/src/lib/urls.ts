@@ -1,6 +1,8 @@
 /** Every address of the app. */
 export const urls = {
   home: '/',
+  /** The live runs one after the other, for a wall. */
+  kiosk: '/?kiosk=1',
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
@@ -8,7 +10,7 @@ export const urls = {
   replays: (at: { run?: string | null; order?: string | null; q?: string | null } = {}) =>
     '/replay' + query(at),
   /** An episode in the theatre, at a step. */
-  replay: (
+  episode: (
     run: string,
     episode: number,
     at: Record<string, string | number | null | undefined> = {},
@@ -18,9 +20,19 @@ export const urls = {
   /** An environment that a person plays. */
   session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
+  evaluations: '/evaluations',
+  replay: '/replay',
+  cluster: '/cluster',
+  audit: (at: Record<string, string | null | undefined> = {}) => '/audit' + query(at),
+  settings: '/settings',
+  analytics: (at: { run?: string | null; iteration?: string | number | null } = {}) =>
+    '/analytics' + query(at),
   stream: '/api/stream',
   artifact: (run: string, id: string) =>
     `/api/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(id)}`,
+  /** The live pictures of a run, as a WebSocket. */
+  frames: (id: string, fps: number) =>
+    `/api/runs/${encodeURIComponent(id)}/frames` + query({ format: 'scene', fps }),
   playLive: (id: string) => `/api/play/environments/${encodeURIComponent(id)}/live`,
 };
 

@@ -3,7 +3,10 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
+export type Alert = Schemas['Alert'];
+export type AlertKind = Schemas['AlertKind'];
 export type Artifact = Schemas['Artifact'];
+export type Cluster = Schemas['Cluster'];
 export type Control = Schemas['Control'];
 export type Entry = Schemas['Entry'];
 export type EvaluationEntry = Schemas['EvaluationEntry'];
@@ -20,6 +23,8 @@ export type Hint = Schemas['Hint'];
 export type HumanEpisode = Schemas['HumanEpisode'];
 export type HumanSession = Schemas['HumanSession'];
 export type HumanSessionSummary = Schemas['HumanSessionSummary'];
+export type LiveFrame = Schemas['LiveFrame'];
+export type LoggedMatch = Schemas['LoggedMatch'];
 export type Me = Schemas['Me'];
 export type Metrics = Schemas['Metrics'];
 export type MetricRow = Schemas['MetricRow'];
