@@ -41,6 +41,14 @@ export const PAGES: readonly AppPage[] = [
     icon: 'M2.5 14.5l4-5 3 2.5 6-8',
   },
   {
+    name: 'Replay',
+    href: urls.replay,
+    keys: 'g e',
+    about: 'Every episode, to be seen again',
+    place: 'bar',
+    icon: 'M5 3.5v11l9-5.5z',
+  },
+  {
     name: 'Play',
     href: urls.play,
     keys: 'g p',

@@ -6,6 +6,15 @@ export const urls = {
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
+  /** Every episode of every run, or of one. */
+  replays: (at: { run?: string | null; order?: string | null; q?: string | null } = {}) =>
+    '/replay' + query(at),
+  /** An episode in the theatre, at a step. */
+  episode: (
+    run: string,
+    episode: number,
+    at: Record<string, string | number | null | undefined> = {},
+  ) => `/replay/${encodeURIComponent(run)}/${episode}` + query(at),
   play: '/play',
   game: (id: string) => `/play/${encodeURIComponent(id)}`,
   /** An environment that a person plays. */
@@ -19,6 +28,8 @@ export const urls = {
   analytics: (at: { run?: string | null; iteration?: string | number | null } = {}) =>
     '/analytics' + query(at),
   stream: '/api/stream',
+  artifact: (run: string, id: string) =>
+    `/api/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(id)}`,
   /** The live pictures of a run, as a WebSocket. */
   frames: (id: string, fps: number) =>
     `/api/runs/${encodeURIComponent(id)}/frames` + query({ format: 'scene', fps }),
