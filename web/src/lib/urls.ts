@@ -4,6 +4,26 @@ export const urls = {
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
+  experiments: (at: { q?: string | null; archived?: boolean | undefined } = {}) =>
+    '/experiments' + query({ q: at.q, archived: at.archived || undefined }),
+  /** A form for a new template: from nothing, or from another; settings by their full path. */
+  newExperiment: (at: Record<string, string | null | undefined> = {}) =>
+    '/experiments/new' + query(at),
+  experiment: (id: string) => `/experiments/${encodeURIComponent(id)}`,
+  leaderboard: (
+    at: { game?: string | null; env?: string | null; anchor?: string | null } & Record<
+      string,
+      string | null | undefined
+    > = {},
+  ) => '/leaderboard' + query(at),
+  /** Policies measured and players compared; with `new`, the form that starts one. */
+  evaluations: (at: Record<string, string | null | undefined> = {}) => '/evaluations' + query(at),
+  evaluation: (id: string) => `/evaluations/${encodeURIComponent(id)}`,
+  tournaments: (at: Record<string, string | null | undefined> = {}) => '/tournaments' + query(at),
+  tournament: (id: string) => `/tournaments/${encodeURIComponent(id)}`,
+  models: (at: { env?: string | null; archived?: boolean | undefined } = {}) =>
+    '/models' + query({ env: at.env, archived: at.archived || undefined }),
+  model: (name: string) => `/models/${encodeURIComponent(name)}`,
   play: '/play',
   game: (id: string) => `/play/${encodeURIComponent(id)}`,
   /** An environment that a person plays. */
