@@ -4,6 +4,19 @@ export const urls = {
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
+  /** Every episode of every run, or of one. */
+  replays: (at: { run?: string | null; order?: string | null; q?: string | null } = {}) =>
+    '/replay' + query(at),
+  /** An episode in the theatre, at a step. */
+  replay: (
+    run: string,
+    episode: number,
+    at: Record<string, string | number | null | undefined> = {},
+  ) => `/replay/${encodeURIComponent(run)}/${episode}` + query(at),
+  play: '/play',
+  game: (id: string) => `/play/${encodeURIComponent(id)}`,
+  /** An environment that a person plays. */
+  session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
   experiments: (at: { q?: string | null; archived?: boolean | undefined } = {}) =>
     '/experiments' + query({ q: at.q, archived: at.archived || undefined }),
   /** A form for a new template: from nothing, or from another; settings by their full path. */
@@ -21,15 +34,13 @@ export const urls = {
   evaluation: (id: string) => `/evaluations/${encodeURIComponent(id)}`,
   tournaments: (at: Record<string, string | null | undefined> = {}) => '/tournaments' + query(at),
   tournament: (id: string) => `/tournaments/${encodeURIComponent(id)}`,
-  models: (at: { env?: string | null; archived?: boolean | undefined } = {}) =>
-    '/models' + query({ env: at.env, archived: at.archived || undefined }),
+  models: (at: Record<string, string | boolean | null | undefined> = {}) =>
+    '/models' + query({ ...at, archived: at.archived || undefined }),
   model: (name: string) => `/models/${encodeURIComponent(name)}`,
-  play: '/play',
-  game: (id: string) => `/play/${encodeURIComponent(id)}`,
-  /** An environment that a person plays. */
-  session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
   stream: '/api/stream',
+  artifact: (run: string, id: string) =>
+    `/api/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(id)}`,
   playLive: (id: string) => `/api/play/environments/${encodeURIComponent(id)}/live`,
 };
 
