@@ -3,11 +3,10 @@ import type { Bucket } from '$lib/api/types';
 
 export type Verdict = 'won' | 'even' | 'lost';
 
-/** How the games of a seed went for A, taken together. */
+/** How the games of a seed went for A, taken together: a win scores 1, a loss -1, a draw 0. */
 export function verdict(bucket: Bucket): Verdict {
-  const points = bucket.scores.reduce((sum, score) => sum + score, 0);
-  const half = bucket.scores.length / 2;
-  return points > half ? 'won' : points < half ? 'lost' : 'even';
+  const sum = bucket.scores.reduce((all, score) => all + score, 0);
+  return sum > 0 ? 'won' : sum < 0 ? 'lost' : 'even';
 }
 
 export function tally(buckets: readonly Bucket[]): Record<Verdict, number> {
@@ -18,5 +17,5 @@ export function tally(buckets: readonly Bucket[]): Record<Verdict, number> {
 
 /** `won, lost` for the games of a seed, in the order of play. */
 export function told({ scores }: Bucket): string {
-  return scores.map((score) => (score > 0.5 ? 'won' : score < 0.5 ? 'lost' : 'drawn')).join(', ');
+  return scores.map((score) => (score > 0 ? 'won' : score < 0 ? 'lost' : 'drawn')).join(', ');
 }

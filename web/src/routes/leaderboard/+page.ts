@@ -8,6 +8,8 @@ export async function load({ fetch, url }) {
   ]);
   let game = url.searchParams.get('game');
   let env = url.searchParams.get('env');
+  // Players meet in environments too; their board is that of the environment.
+  if (game && environments.some(({ id }) => id === game)) [game, env] = [null, game];
   if (!game && !env) {
     const { matches } = await api.get('/api/matches', { fetch, query: { limit: 1 } });
     const last = matches[0]?.game;
