@@ -1,6 +1,8 @@
 /** Every address of the app. */
 export const urls = {
   home: '/',
+  /** The live runs one after the other, for a wall. */
+  kiosk: '/?kiosk=1',
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
@@ -38,9 +40,17 @@ export const urls = {
     '/models' + query({ ...at, archived: at.archived || undefined }),
   model: (name: string) => `/models/${encodeURIComponent(name)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
+  cluster: '/cluster',
+  audit: (at: Record<string, string | null | undefined> = {}) => '/audit' + query(at),
+  settings: '/settings',
+  analytics: (at: { run?: string | null; iteration?: string | number | null } = {}) =>
+    '/analytics' + query(at),
   stream: '/api/stream',
   artifact: (run: string, id: string) =>
     `/api/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(id)}`,
+  /** The live pictures of a run, as a WebSocket. */
+  frames: (id: string, fps: number) =>
+    `/api/runs/${encodeURIComponent(id)}/frames` + query({ format: 'scene', fps }),
   playLive: (id: string) => `/api/play/environments/${encodeURIComponent(id)}/live`,
 };
 
