@@ -111,7 +111,7 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
     await page.goto(`${lab.origin}/experiments?q=${size.name}`);
-    await page.getByRole('link', { name: `Pole ${size.name}` }).waitFor();
+    await page.getByRole('link', { name: `Pole ${size.name}`, exact: true }).waitFor();
     await look(page, `experiments-${size.name}`);
     expect(complaints.take()).toEqual([]);
   });

@@ -9,6 +9,7 @@ import {
   position,
   range,
   readForm,
+  slide,
   valueAt,
   write,
 } from './schema';
@@ -153,6 +154,14 @@ test.each([
 ])('the slider of %s is at %s for %s', (path, share, value) => {
   expect(valueAt(setting(path), share)).toBe(value);
   expect(position(setting(path), value)).toBeCloseTo(share, 2);
+});
+
+test('a key moves a slider by a step, however small its notches are', () => {
+  const gamma = setting('trainer.gamma');
+  const at = Math.round(position(gamma, 0.98) * 1000);
+  expect(slide(gamma, 0.98, at - 1, 1000)).toBe(0.979);
+  expect(slide(gamma, 0.98, at + 1, 1000)).toBe(0.981);
+  expect(slide(gamma, 0.98, 0, 1000)).toBe(0.8);
 });
 
 test('a schedule stands where it begins', () => {

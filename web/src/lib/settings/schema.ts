@@ -278,6 +278,20 @@ export function valueAt(setting: Setting, share: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
+/**
+ * Where a slider of so many notches goes when it is moved to one: a notch may be less than a step,
+ * and then the next notch that means another value is taken, or keys would not move it.
+ */
+export function slide(setting: Setting, from: Value, notch: number, notches: number): number {
+  const before = position(setting, from) * notches;
+  const direction = notch < before ? -1 : 1;
+  for (let at = notch; at >= 0 && at <= notches; at += direction) {
+    const value = valueAt(setting, at / notches);
+    if (value !== from) return value;
+  }
+  return valueAt(setting, notch / notches);
+}
+
 function isLog({ log, min }: Setting): boolean {
   return log && min !== null && min > 0;
 }
