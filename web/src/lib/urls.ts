@@ -19,9 +19,27 @@ export const urls = {
   game: (id: string) => `/play/${encodeURIComponent(id)}`,
   /** An environment that a person plays. */
   session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
+  experiments: (at: { q?: string | null; archived?: boolean | undefined } = {}) =>
+    '/experiments' + query({ q: at.q, archived: at.archived || undefined }),
+  /** A form for a new template: from nothing, or from another; settings by their full path. */
+  newExperiment: (at: Record<string, string | null | undefined> = {}) =>
+    '/experiments/new' + query(at),
+  experiment: (id: string) => `/experiments/${encodeURIComponent(id)}`,
+  leaderboard: (
+    at: { game?: string | null; env?: string | null; anchor?: string | null } & Record<
+      string,
+      string | null | undefined
+    > = {},
+  ) => '/leaderboard' + query(at),
+  /** Policies measured and players compared; with `new`, the form that starts one. */
+  evaluations: (at: Record<string, string | null | undefined> = {}) => '/evaluations' + query(at),
+  evaluation: (id: string) => `/evaluations/${encodeURIComponent(id)}`,
+  tournaments: (at: Record<string, string | null | undefined> = {}) => '/tournaments' + query(at),
+  tournament: (id: string) => `/tournaments/${encodeURIComponent(id)}`,
+  models: (at: Record<string, string | boolean | null | undefined> = {}) =>
+    '/models' + query({ ...at, archived: at.archived || undefined }),
+  model: (name: string) => `/models/${encodeURIComponent(name)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
-  evaluations: '/evaluations',
-  replay: '/replay',
   cluster: '/cluster',
   audit: (at: Record<string, string | null | undefined> = {}) => '/audit' + query(at),
   settings: '/settings',

@@ -1,0 +1,48 @@
+/**
+ * What a part of a page has asked for: the answer, or what went wrong. An answer that comes after
+ * another question was put is dropped, and one to the same question stays while it is asked again.
+ *
+ *     const list = new Loaded<Page>();
+ *     $effect(() => list.load(text, () => api.get('/api/experiments', { query: { query: text } })));
+ */
+import { asProblem } from '$lib/api/client';
+import type { Problem } from '$lib/api/types';
+
+export class Loaded<T> {
+  value = $state.raw<T | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  loading = $state(false);
+
+  #key: string | null = null;
+  #ask: (() => Promise<T>) | null = null;
+  #turn = 0;
+
+  /** Asks. With another key than before it is another question, so the old answer goes. */
+  load(key: string, ask: () => Promise<T>): void {
+    if (key !== this.#key) {
+      this.value = null;
+      this.problem = null;
+    }
+    this.#key = key;
+    this.#ask = ask;
+    void this.again();
+  }
+
+  /** Asks the same again; what is shown stays until the answer is there. */
+  async again(): Promise<void> {
+    const ask = this.#ask;
+    if (!ask) return;
+    const turn = ++this.#turn;
+    this.loading = true;
+    try {
+      const value = await ask();
+      if (turn !== this.#turn) return;
+      this.value = value;
+      this.problem = null;
+    } catch (error) {
+      if (turn === this.#turn) this.problem = asProblem(error);
+    } finally {
+      if (turn === this.#turn) this.loading = false;
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/** What the log of matches comes to, for tables and lines. */
+import type { LoggedMatch, RatingMoment } from '$lib/api/types';
+import type { Score } from '$lib/arena/score';
+
+function add(score: Score | undefined, match: Score, mirrored: boolean): Score {
+  const [wins, losses] = mirrored ? [match.losses, match.wins] : [match.wins, match.losses];
+  return {
+    wins: (score?.wins ?? 0) + wins,
+    draws: (score?.draws ?? 0) + match.draws,
+    losses: (score?.losses ?? 0) + losses,
+  };
+}
+
+/** Rows and columns are players in the given order; none where two have not met. */
+export function crossTable(
+  matches: readonly LoggedMatch[],
+  keys: readonly string[],
+): (Score | null)[][] {
+  const met = new Map<string, Score>();
+  for (const match of matches) {
+    const { a, b } = match;
+    met.set(`${a.key} ${b.key}`, add(met.get(`${a.key} ${b.key}`), match, false));
+    met.set(`${b.key} ${a.key}`, add(met.get(`${b.key} ${a.key}`), match, true));
+  }
+  return keys.map((row) => keys.map((column) => met.get(`${row} ${column}`) ?? null));
+}
+
+/** How a player did under each seed that matches followed from, by seed. */
+export function bySeed(
+  matches: readonly LoggedMatch[],
+  player: string,
+): { seed: number; nMatches: number; score: Score }[] {
+  const found = new Map<number, { seed: number; nMatches: number; score: Score }>();
+  for (const match of matches) {
+    const isA = match.a.key === player;
+    if (!isA && match.b.key !== player) continue;
+    const held = found.get(match.seed_base);
+    found.set(match.seed_base, {
+      seed: match.seed_base,
+      nMatches: (held?.nMatches ?? 0) + 1,
+      score: add(held?.score, match, !isA),
+    });
+  }
+  return [...found.values()].sort((a, b) => a.seed - b.seed);
+}
+
+export interface Line {
+  key: string;
+  name: string;
+  /** The number of the match, from 1, and the rating after it. */
+  points: (readonly [match: number, rating: number])[];
+}
+
+/** One line for each player that is wanted, with a point after each match of theirs. */
+export function historyLines(
+  moments: readonly RatingMoment[],
+  keys: readonly string[],
+  of: 'elo' | 'trueskill',
+): Line[] {
+  const lines = new Map<string, Line>();
+  moments.forEach((moment, index) => {
+    for (const side of [moment.a, moment.b]) {
+      const line = lines.get(side.key) ?? { key: side.key, name: side.name, points: [] };
+      line.points.push([index + 1, of === 'elo' ? side.elo : side.trueskill.exposed]);
+      lines.set(side.key, line);
+    }
+  });
+  return keys.flatMap((key) => lines.get(key) ?? []);
+}
+
+/** A scale that all of these fit on, with a little room at both ends. */
+export function scaleOf(values: readonly number[]): [low: number, high: number] {
+  const finite = values.filter(Number.isFinite);
+  if (finite.length === 0) return [0, 1];
+  const low = Math.min(...finite);
+  const high = Math.max(...finite);
+  const room = (high - low) * 0.04 || Math.abs(high) * 0.1 || 1;
+  return [low - room, high + room];
+}
+
+/** A tournament's pairings are numbered after a slash. */
+export function isPairing({ id }: LoggedMatch): boolean {
+  return id.includes('/');
+}

@@ -1,0 +1,259 @@
+/**
+ * Experiments, evaluations, tournaments, ratings and models in a real browser with the real binary:
+ * each flow a person has, wide and on a phone. The tests build on each other and run in order.
+ */
+import { mkdir } from 'node:fs/promises';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { seriousViolations } from './axe';
+import { type Complaints, SIZES, launch, open } from './browser';
+import { Lab } from './lab';
+
+type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+const SCREENSHOTS = 'screenshots';
+
+let lab: Lab;
+let browser: Browser;
+let session: Session;
+/** A training with a checkpoint. */
+let trained: string;
+
+beforeAll(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  [lab, browser] = await Promise.all([Lab.start(), launch()]);
+  const made = await lab.command<{ run_id: string }>('train', 'CartPole-v1', '--steps', '5000');
+  trained = made.run_id;
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(lab.loginUrl);
+  await page.getByText('LIVE', { exact: true }).waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+/** The page as it stands: a picture of it, nothing that axe minds, nothing beyond the edge. */
+async function look(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}-light.png`, fullPage: true });
+  const over = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
+  expect(await seriousViolations(page), page.url()).toEqual([]);
+}
+
+const succeeded = (page: Page) => page.locator('.badge', { hasText: 'succeeded' }).first();
+
+describe.each(SIZES)('the arena at $name', (size) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
+    page.setDefaultTimeout(15_000);
+  });
+  afterAll(() => context.close());
+
+  test('an experiment from the form, checked as it is typed, becomes two runs', async () => {
+    await page.goto(`${lab.origin}/experiments`);
+    await page.getByRole('link', { name: 'New experiment' }).first().waitFor();
+    await look(page, `experiments-empty-${size.name}`);
+    await page.getByRole('link', { name: 'New experiment' }).first().click();
+    await page.getByRole('button', { name: 'Fast', exact: true }).click();
+    await page.waitForURL(/preset=fast/);
+    if (size.width < 720) await page.locator('summary', { hasText: 'Training' }).click();
+
+    const rate = page.getByLabel('Learning rate', { exact: true });
+    const start = page.getByRole('button', { name: 'Start', exact: true });
+    expect(await rate.inputValue()).toBe('0.0004');
+    await rate.fill('5');
+    await page.getByText('From 0.000001 to 1.').waitFor();
+    expect(await start.isDisabled()).toBe(true);
+    await rate.fill('0.001');
+    await page.getByLabel('Total steps', { exact: true }).fill('5000');
+    // The slider moves by keys, and what it changes is told beside what it was.
+    await page.getByLabel('Discount, slider').press('ArrowLeft');
+    await page.getByText('3 settings differ from the defaults with Fast.').waitFor();
+    await look(page, `experiment-new-${size.name}`);
+    await page.waitForURL(/trainer\.learning_rate=0\.001/);
+    await page.reload();
+    await page.getByText('3 settings differ').waitFor();
+
+    await page.getByLabel('Name', { exact: true }).fill(`Pole ${size.name}`);
+    await page.getByLabel('First seed').fill('7');
+    await page.getByRole('textbox', { name: 'Runs' }).fill('2');
+    await page.getByText('Seeds 7, 8, as a group').waitFor();
+    await page.getByRole('button', { name: 'Start 2 runs' }).click();
+    await page.waitForURL(/\/experiments\/e-/);
+    await expect.poll(() => page.locator('section[aria-label="Runs"] tbody tr').count()).toBe(2);
+    await succeeded(page).waitFor({ timeout: 30_000 });
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a dry run makes nothing, a clone begins with the original', async () => {
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText('would be made').waitFor();
+    expect(await page.locator('section[aria-label="Runs"] tbody tr').count()).toBe(2);
+    await look(page, `experiment-${size.name}`);
+    await page.getByRole('link', { name: 'Clone' }).click();
+    await page.waitForURL(/from=e-/);
+    await page.getByText('Nothing differs from').waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('Archived; its runs stay').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
+    await page.goto(`${lab.origin}/experiments?q=${size.name}`);
+    await page.getByRole('link', { name: `Pole ${size.name}`, exact: true }).waitFor();
+    await look(page, `experiments-${size.name}`);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a tournament fills its cross table, and the leaderboard rates the players', async () => {
+    await page.goto(`${lab.origin}/tournaments?new=yes&game=tictactoe`);
+    await page.getByLabel('Player 1').selectOption('builtin:random');
+    await page.getByLabel('Player 2').selectOption('builtin:alphabeta:1');
+    await page.getByRole('button', { name: 'Add a player' }).click();
+    await page.getByLabel('Player 3', { exact: true }).selectOption('...');
+    await page.getByLabel('Player 3, in words').fill('nobody');
+    await page.getByLabel('Games a pair').fill('4');
+    await page.getByText('3 pairings, 12 games in all.').waitFor();
+    await page.getByRole('button', { name: 'Start the tournament' }).click();
+    await page.locator('.err', { hasText: 'nobody' }).waitFor();
+    complaints.take(/422/);
+    await page.getByLabel('Player 3, in words').fill('mcts:30');
+    await look(page, `tournament-new-${size.name}`);
+    await page.getByRole('button', { name: 'Start the tournament' }).click();
+    await page.waitForURL(/\/tournaments\/r-/);
+    await succeeded(page).waitFor({ timeout: 30_000 });
+    await expect
+      .poll(() => page.locator('section[aria-label="Pairings"] tbody tr').count())
+      .toBe(3);
+    await look(page, `tournament-${size.name}`);
+
+    await page.goto(`${lab.origin}/leaderboard?game=tictactoe`);
+    const ratings = page.locator('section[aria-label="Ratings"]');
+    await expect.poll(() => ratings.locator('tbody tr').count()).toBe(3);
+    await ratings.getByRole('button', { name: /Random mover/ }).click();
+    await page.waitForURL(/player=builtin%3Arandom/);
+    await page.locator('section[aria-label="Win rate by seed"]', { hasText: 'Random' }).waitFor();
+    await page.getByRole('button', { name: 'TrueSkill' }).click();
+    await look(page, `leaderboard-game-${size.name}`);
+    await page.getByLabel('Board of').selectOption('env CartPole-v1');
+    await page.getByText('solved from +475.0').waitFor();
+    await page.getByRole('button', { name: 'Runs of place 1' }).click();
+    await look(page, `leaderboard-env-${size.name}`);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Tic-tac-toe' }).waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a policy is evaluated and filmed, and one that is endless is cancelled', async () => {
+    await page.goto(`${lab.origin}/evaluations?new=policy&run=${trained}`);
+    await page.getByLabel('Episodes').fill('2');
+    await page.getByLabel(/Film it/).check();
+    await look(page, `evaluation-new-${size.name}`);
+    await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
+    await page.waitForURL(/\/evaluations\/r-/);
+    await page.locator('section[aria-label="Film"] video').waitFor({ timeout: 30_000 });
+    expect(await page.locator('section[aria-label="Episodes"] tbody tr').count()).toBe(2);
+    await look(page, `evaluation-${size.name}`);
+
+    await page.goto(`${lab.origin}/evaluations?new=policy&run=${trained}`);
+    await page.getByLabel('Episodes').fill('10,000');
+    await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Press again to cancel' }).click();
+    await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
+    await page.goto(`${lab.origin}/evaluations`);
+    await page.locator('.badge', { hasText: 'terminated' }).first().waitFor();
+    await look(page, `evaluations-${size.name}`);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a model is kept, named best, downloaded, and plays a match seed by seed', async () => {
+    await page.goto(`${lab.origin}/models?new=yes&run=${trained}`);
+    await page.getByLabel('Name', { exact: true }).fill('Not a name');
+    await page.getByText('Small letters, digits').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('pole');
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.waitForURL('**/models/pole');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText(/“best” is version \d now/).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page
+        .getByRole('link', { name: /policy\.onnx/ })
+        .first()
+        .click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/policy\.onnx$/);
+    await look(page, `model-${size.name}`);
+
+    await page.getByRole('link', { name: 'New match' }).click();
+    await page.getByLabel('B', { exact: true }).selectOption('random');
+    await page.getByLabel('Episodes').fill('3');
+    await page.getByRole('button', { name: 'Start the match' }).click();
+    await page.waitForURL(/\/evaluations\/r-/);
+    await expect
+      .poll(() => page.locator('section[aria-label="Seed by seed"] tbody tr').count(), {
+        timeout: 30_000,
+      })
+      .toBe(3);
+    await look(page, `match-${size.name}`);
+    await page.goto(`${lab.origin}/models`);
+    await page.getByRole('link', { name: 'pole' }).waitFor();
+    await look(page, `models-${size.name}`);
+    expect(complaints.take()).toEqual([]);
+  });
+});
+
+test('a viewer sees all of it, and is told why nothing can be pressed', async () => {
+  const made = await lab.command<{ secret: string }>(
+    'token',
+    'new',
+    '--role',
+    'viewer',
+    '--name',
+    'wall',
+  );
+  const { context, page, complaints } = await open(browser, SIZES[0]);
+  await page.goto(`${lab.origin}/login`);
+  await page.getByLabel('Or paste the token').fill(made.secret);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('LIVE', { exact: true }).waitFor();
+  for (const [path, button] of [
+    ['/experiments', 'New experiment'],
+    ['/experiments/new', 'Start'],
+    ['/evaluations', 'New match'],
+    ['/tournaments', 'New tournament'],
+    ['/models', 'Keep a model'],
+  ] as const) {
+    await page.goto(lab.origin + path);
+    const pressed = page.getByRole('button', { name: button, exact: true });
+    await pressed.waitFor();
+    expect(await pressed.isDisabled(), path).toBe(true);
+    expect(await pressed.getAttribute('title')).toMatch(/needs an operator/);
+  }
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+test('what is not there says so, with a way back', async () => {
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(`${lab.origin}/evaluations/r-zzzzzz`);
+  await page.getByRole('alert').waitFor();
+  await page.getByRole('link', { name: 'All evaluations' }).click();
+  await page.waitForURL('**/evaluations');
+  await page.goto(`${lab.origin}/experiments/e-zzzzzz`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  complaints.take();
+  await context.close();
+});
