@@ -3,6 +3,8 @@ export const urls = {
   home: '/',
   lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
+  compare: (at: { runs?: string; group?: string } = {}) =>
+    '/compare' + query(at).replaceAll('%2C', ','),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
   play: '/play',
   game: (id: string) => `/play/${encodeURIComponent(id)}`,
