@@ -87,8 +87,8 @@ describe('logging in', () => {
     const { context, page, complaints } = await open(browser, SIZES[0]);
     const url = lab.loginUrl;
     await page.goto(url);
-    await page.waitForURL('**/lab');
-    await page.getByRole('button', { name: 'Train', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
+    expect(page.url()).toBe(`${lab.origin}/`);
     session = await context.storageState();
     expect(complaints.take()).toEqual([]);
     await context.close();
@@ -615,6 +615,7 @@ describe('addresses', () => {
     type Sessions = { sessions: { id: string }[] };
     const { sessions } = await lab.call<Sessions>('/api/play/environments');
     addresses = [
+      '/',
       '/lab',
       `/lab?env=CartPole-v1&run=${solved}`,
       '/runs',
@@ -643,8 +644,6 @@ describe('addresses', () => {
       }
       expect(complaints.take(), address).toEqual([]);
     }
-    await page.goto(lab.origin);
-    await page.waitForURL('**/lab');
     await context.close();
   });
 

@@ -3,10 +3,13 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
+export type Alert = Schemas['Alert'];
+export type AlertKind = Schemas['AlertKind'];
 export type Artifact = Schemas['Artifact'];
 export type ArtifactKind = Schemas['ArtifactKind'];
 export type Artifacts = Schemas['Artifacts'];
 export type AuditEntry = Schemas['AuditEntry'];
+export type Cluster = Schemas['Cluster'];
 export type Control = Schemas['Control'];
 export type Entry = Schemas['Entry'];
 export type Environment = Schemas['Environment'];
@@ -24,6 +27,8 @@ export type HumanSession = Schemas['HumanSession'];
 export type HumanSessionSummary = Schemas['HumanSessionSummary'];
 export type Insight = Schemas['Insight'];
 export type Insights = Schemas['Insights'];
+export type LiveFrame = Schemas['LiveFrame'];
+export type LoggedMatch = Schemas['LoggedMatch'];
 export type Me = Schemas['Me'];
 export type MetricRow = Schemas['MetricRow'];
 export type Metrics = Schemas['Metrics'];

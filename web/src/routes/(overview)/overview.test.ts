@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+
+import type { Cluster, LoggedMatch, Run } from '$lib/api/types';
+import { PACE } from '$lib/state/trends.svelte';
+
+import { badge, headline, playing, scores, timeLeft, totalPace, usage, waiting } from './overview';
+
+const run = (more: Partial<Run>) =>
+  ({
+    id: 'r-1',
+    kind: 'train',
+    state: 'running',
+    health: 'fresh',
+    activity: 'training',
+    eta_seconds: 195,
+    created_at: '2026-01-01T00:00:00Z',
+    ...more,
+  }) as Run;
+
+test.each([
+  [[], 0, 0, 'Nothing is playing'],
+  [['running'], 0, 0, '1 run playing'],
+  [['running', 'starting'], 2, 1, '2 runs playing, 2 waiting, 1 needs a look'],
+  [['paused'], 1, 2, 'Nothing is playing, 1 paused, 1 waiting, 2 need a look'],
+] as const)('%j, %i waiting, %i alerts', (states, nWaiting, nFiring, text) => {
+  const runs = states.map((state) => run({ state }));
+  expect(headline(runs, nWaiting, nFiring)).toBe(text);
+});
+
+test('who plays, and who waits', () => {
+  const runs = [
+    run({ id: 'done', state: 'succeeded' }),
+    run({ id: 'stands', state: 'paused', created_at: '2026-01-03T00:00:00Z' }),
+    run({ id: 'old' }),
+    run({ id: 'new', created_at: '2026-01-02T00:00:00Z' }),
+    run({ id: 'person', kind: 'human' }),
+    run({ id: 'second', state: 'queued', created_at: '2026-01-02T00:00:00Z' }),
+    run({ id: 'first', state: 'queued' }),
+  ];
+  expect(playing(runs).map(({ id }) => id)).toEqual(['new', 'old', 'stands']);
+  expect(waiting(runs).map(({ id }) => id)).toEqual(['first', 'second']);
+});
+
+test.each([
+  [{}, 'running', 'live', '3 min left'],
+  [{ activity: 'evaluating' }, 'evaluating', '', '3 min left'],
+  [{ state: 'paused', progress: 0.41 }, 'paused', '', '41% done'],
+  [{ health: 'stale' }, 'stale', 'warn', 'no estimate'],
+  [{ eta_seconds: null }, 'running', 'live', 'no estimate'],
+  [{ eta_seconds: 1e9 }, 'running', 'live', 'no end in sight'],
+] as const)('a card of %j', (more, word, tone, left) => {
+  expect(badge(run(more))).toEqual({ word, tone });
+  expect(timeLeft(run(more))).toBe(left);
+});
+
+test('the pace of all runs is the sum of theirs', () => {
+  const held = (t: number[], value: number[]) => ({
+    lastRow: 1,
+    series: new Map([[PACE, { key: PACE, label: '', step: t, t, value }]]),
+  });
+  const { x, values } = totalPace([held([7199, 7200], [100, 300]), held([7190], [50])], 7200, 2);
+  expect(values).toEqual([250]);
+  expect(x).toEqual([7200]);
+  expect(totalPace([], 7200).values).toEqual([]);
+});
+
+test('scores of matches, oldest first', () => {
+  const match = (wins: number, draws: number, losses: number) =>
+    ({ wins, draws, losses }) as LoggedMatch;
+  expect(scores([match(3, 0, 1), match(1, 2, 1)]).values).toEqual([0.5, 0.75]);
+});
+
+test('what the machine gives', () => {
+  const pod = { cpu_percent: 150, memory_bytes: 1000, gpu_percent: null };
+  const cluster = { pods: [pod, pod], cores: 4, disk_bytes: 100, disk_free_bytes: 60 };
+  expect(usage(cluster as unknown as Cluster)).toMatchObject({
+    cores: 3,
+    of: 4,
+    memory: 2000,
+    disk: 40,
+    gpu: null,
+  });
+});
