@@ -43,9 +43,10 @@ export class RunCurves {
     }
   }
 
-  /** The names of all metrics that any of the runs has. */
-  keys(): string[] {
-    return [...new Set([...this.curves.values()].flatMap(({ series }) => [...series.keys()]))];
+  /** All metrics that any of the runs has, without their points. */
+  metrics(): Map<string, Series> {
+    const all = [...this.curves.values()].flatMap(({ series }) => [...series.values()]);
+    return new Map(all.map(({ key, label }) => [key, { key, label, step: [], t: [], value: [] }]));
   }
 
   #put(id: string, curve: RunCurve): void {
