@@ -54,14 +54,22 @@ export function yRange(low: number | null, high: number | null, log: boolean): [
   return [low >= 0 && low - pad < 0 ? 0 : low - pad, high + pad];
 }
 
-/** Of the places on a logarithmic axis, those that get a line and a number: not all of 1 to 9. */
-export function logTicks(places: readonly number[]): (number | null)[] {
-  const isPower = (value: number) => Math.abs(Math.log10(value) % 1) < 1e-6;
-  const powers = places.filter(isPower);
-  if (powers.length < 2) return places.map((at) => (/^[125]/.test(at.toExponential()) ? at : null));
+/**
+ * Where a logarithmic axis has its lines: a few powers of ten, or 1, 2 and 5 where there is hardly
+ * one. uPlot's own places need a range that begins at a round number, or they never end.
+ */
+export function logTicks(low: number, high: number): number[] {
+  const from = Math.floor(Math.log10(low));
+  const to = Math.ceil(Math.log10(high));
+  if (!Number.isFinite(from) || !Number.isFinite(to)) return [];
+  const round = Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index));
+  const within = (place: number) => place >= low && place <= high;
+  const powers = round.filter(within);
+  if (powers.length < 2) {
+    return round.flatMap((power) => [power, 2 * power, 5 * power]).filter(within);
+  }
   const every = Math.ceil(powers.length / 4);
-  const kept = new Set(powers.filter((_, index) => index % every === 0));
-  return places.map((at) => (kept.has(at) ? at : null));
+  return powers.filter((_, index) => index % every === 0);
 }
 
 /** Nothing has a logarithm that is not above zero: such points are gaps. */
