@@ -213,22 +213,8 @@ describe.each(SIZES)('at $name', (size) => {
     await expectSound(page, complaints);
   });
 
-  test('TEST plays the policy, then shows its film and its figures', async () => {
-    await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
-    await page.getByRole('region', { name: 'Policy behavior detected' }).waitFor();
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.waitForURL('**test=*');
-    await page.locator('.scene video').waitFor({ timeout: 60_000 });
-    await page.getByText('test of 10 episodes').waitFor();
-    await page.screenshot({ path: `${SCREENSHOTS}/lab-test-${size.name}-light.png` });
-    await expectSound(page, complaints);
-    await page.getByRole('button', { name: 'Live', exact: true }).click();
-    await page.waitForURL((url) => !url.searchParams.has('test'));
-    await page.getByText('last 100 episodes').first().waitFor();
-    expect(complaints.take()).toEqual([]);
-  });
-
   test('RECORD keeps a film, RESET clears the charts and never the run', async () => {
+    await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
     await page.getByRole('button', { name: 'Record' }).click();
     const kept = page.waitForEvent('download');
     await page.getByRole('button', { name: /^[12] s$/ }).click({ timeout: 10_000 });
@@ -239,10 +225,35 @@ describe.each(SIZES)('at $name', (size) => {
     expect(state).toBe('running');
     expect(complaints.take()).toEqual([]);
   });
+});
+
+describe('a test and a training', () => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, SIZES[0], { storageState: session }));
+  });
+  afterAll(() => context.close());
+
+  test('TEST plays the policy, then shows its film and its figures', async () => {
+    await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
+    await page.getByRole('region', { name: 'Policy behavior detected' }).waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.waitForURL('**test=*');
+    await page.locator('.scene video').waitFor({ timeout: 60_000 });
+    await page.getByText('test of 10 episodes').waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/lab-test-1280-light.png` });
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    await page.waitForURL((url) => !url.searchParams.has('test'));
+    await page.getByText('last 100 episodes').first().waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
 
   test('a preset and a setting from the fold are what the run gets', async () => {
     await page.goto(`${lab.origin}/lab?env=CartPole-v1`);
-    if (size.width < 1120) await page.locator('summary').first().click();
     await page.getByRole('button', { name: 'Fast', exact: true }).click();
     expect(await page.getByLabel('Total timesteps').inputValue()).toBe('200,000');
     await page.getByText('more, all at preset').click();
