@@ -79,6 +79,7 @@ describe.each(SIZES)('at $name', (size) => {
     await page.screenshot({ path: `${SCREENSHOTS}/run-tune-${size.name}-light.png` });
     await expectSound(page, complaints);
     await page.getByRole('button', { name: 'Apply 1' }).click();
+    await page.getByText('The same from a shell').click();
     await page.getByText(/cartridge tune/).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.waitForURL((url) => !url.searchParams.has('panel'));

@@ -55,6 +55,34 @@ export const PAGES: readonly AppPage[] = [
     place: 'bar',
     icon: 'M3 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0M9 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0M9 5a3 3 0 1 0 6 0a3 3 0 1 0-6 0',
   },
+  {
+    name: 'Analytics',
+    href: urls.analytics(),
+    keys: 'g a',
+    about: 'A training in windows of steps',
+    place: 'wide',
+  },
+  {
+    name: 'Cluster',
+    href: urls.cluster,
+    keys: 'g k',
+    about: 'What is at work on the machine',
+    place: 'wide',
+  },
+  {
+    name: 'Audit',
+    href: urls.audit(),
+    keys: 'g u',
+    about: 'Who changed what, and when',
+    place: 'more',
+  },
+  {
+    name: 'Settings',
+    href: urls.settings,
+    keys: 'g s',
+    about: 'Tokens, retention, theme',
+    place: 'more',
+  },
 ];
 
 /** The page that an address belongs to. */

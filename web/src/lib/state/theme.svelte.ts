@@ -6,23 +6,31 @@ class Theme {
   /** What the page shows now; canvases depend on it to redraw. */
   current = $state<ThemeName>('light');
 
+  /** What the user chose; null follows the system. */
+  choice = $state<ThemeName | null>(null);
+
   /** Reads what the boot script chose and follows the system from then on. */
   start(): () => void {
-    const system = matchMedia('(prefers-color-scheme: dark)');
+    const media = matchMedia('(prefers-color-scheme: dark)');
     this.current = document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
+    this.choice = stored();
     const follow = () => {
-      if (!stored()) this.show(system.matches ? 'dark' : 'light');
+      if (!this.choice) this.show(system());
     };
-    system.addEventListener('change', follow);
-    return () => system.removeEventListener('change', follow);
+    media.addEventListener('change', follow);
+    return () => media.removeEventListener('change', follow);
   }
 
   toggle(): void {
     const next = this.current === 'dark' ? 'light' : 'dark';
-    const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
     // Choosing what the system shows anyway means following it again.
-    store(next === system ? null : next);
-    this.show(next);
+    this.choose(next === system() ? null : next);
+  }
+
+  choose(choice: ThemeName | null): void {
+    this.choice = choice;
+    store(choice);
+    this.show(choice ?? system());
   }
 
   private show(name: ThemeName): void {
@@ -31,9 +39,14 @@ class Theme {
   }
 }
 
-function stored(): string | null {
+function system(): ThemeName {
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+function stored(): ThemeName | null {
   try {
-    return localStorage.getItem('theme');
+    const kept = localStorage.getItem('theme');
+    return kept === 'dark' || kept === 'light' ? kept : null;
   } catch {
     return null;
   }

@@ -1,0 +1,344 @@
+/**
+ * The rooms around the runs, in a real browser: overview, kiosk, palette, cluster, audit, settings
+ * and analytics. The tests build on each other and run in order.
+ */
+import { mkdir } from 'node:fs/promises';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { seriousViolations } from './axe';
+import { type Complaints, SIZES, launch, open } from './browser';
+import { Lab } from './lab';
+
+type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+type Made = { id: string };
+
+const SCREENSHOTS = 'screenshots';
+const ENDLESS = { env_id: 'CartPole-v1', algorithm: 'ppo', total_timesteps: 1_000_000_000 };
+
+let lab: Lab;
+let browser: Browser;
+let session: Session;
+/** A training that went to its end in a dozen windows. */
+let trained: string;
+/** One that goes on. */
+let endless: string;
+
+beforeAll(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  lab = await Lab.start();
+  browser = await launch();
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(lab.loginUrl);
+  await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+async function shoot(page: Page, name: string, size: { name: string }) {
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** What holds for every page: nothing sideways, nothing that axe calls serious, no complaints. */
+async function expectSound(page: Page, complaints: Complaints) {
+  const over = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
+  expect(await seriousViolations(page), page.url()).toEqual([]);
+  expect(complaints.take(), page.url()).toEqual([]);
+}
+
+async function create(body: Record<string, unknown>): Promise<string> {
+  const response = await fetch(`${lab.origin}/api/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await lab.token()}`,
+      'idempotency-key': crypto.randomUUID(),
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  });
+  return ((await response.json()) as Made).id;
+}
+
+describe('before anything is trained', () => {
+  test.each(SIZES)('the empty rooms at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    for (const [address, text] of [
+      ['/', 'Nothing needs a look'],
+      ['/analytics', 'Nothing was trained yet'],
+      ['/cluster', 'Nothing trains'],
+    ] as const) {
+      await page.goto(lab.origin + address);
+      await page.getByText(text).waitFor();
+      const name = address.slice(1) || 'overview';
+      await page.screenshot({ path: `${SCREENSHOTS}/${name}-empty-${size.name}-light.png` });
+      await expectSound(page, complaints);
+    }
+    await context.close();
+  });
+});
+
+describe('while a run trains', () => {
+  beforeAll(async () => {
+    const tiny = ['--set', 'evaluation.final_episodes=1', '--set', 'evaluation.episodes=1'];
+    const windows = ['--set', 'analytics.window_steps=2000', '--now'];
+    const train = ['train', 'CartPole-v1', '--steps', '26000', '--seed', '3', ...tiny, ...windows];
+    trained = (await lab.command<{ run_id: string }>(...train)).run_id;
+    endless = await create(ENDLESS);
+  });
+
+  test.each(SIZES)('the overview shows it at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(lab.origin);
+    await page.getByRole('heading', { name: '1 run playing' }).waitFor();
+    const card = page.getByRole('article').filter({ hasText: endless });
+    await card.getByText(/^[+-]\d/).waitFor();
+    await card.getByText('Waiting for a picture').waitFor({ state: 'detached' });
+    await page.getByText('This machine').waitFor();
+    await shoot(page, 'overview', size);
+    await expectSound(page, complaints);
+
+    await page.goto(`${lab.origin}/?kiosk=1`);
+    await page.getByRole('heading', { name: /Cart Pole/ }).waitFor();
+    expect(await page.locator('header.bar').count()).toBe(0);
+    await page.getByText('Waiting for a picture').waitFor({ state: 'detached' });
+    await shoot(page, 'kiosk', size);
+    await expectSound(page, complaints);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(`${lab.origin}/`);
+    await context.close();
+  });
+
+  test('the palette finds pages and runs, pauses one, and the toast takes it back', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+    await page.goto(lab.origin);
+    await page.getByRole('heading', { name: '1 run playing' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: /Settings/ }).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/palette-1280-light.png` });
+    expect(await seriousViolations(page)).toEqual([]);
+
+    await page.getByRole('combobox').fill(`pause ${endless}`);
+    await page.getByRole('option', { name: `Pause ${endless}` }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText(`${endless} is paused`).waitFor();
+    await page.getByRole('heading', { name: 'Nothing is playing, 1 paused' }).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/toast-1280-light.png` });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('heading', { name: '1 run playing' }).waitFor();
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('nothing like it');
+    await page.getByText('Nothing is called').waitFor();
+    await page.getByRole('combobox').fill(trained);
+    await page.getByRole('option', { name: trained }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${trained}`);
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  });
+
+  test.each(SIZES)('the machine at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/cluster`);
+    await page.getByRole('link', { name: endless }).first().waitFor();
+    await shoot(page, 'cluster', size);
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'trainer' }).click();
+    await page.waitForURL('**/cluster?kind=trainer');
+    await page.getByRole('link', { name: endless }).first().click();
+    await page.waitForURL(`**/runs/${endless}`);
+    await page.goBack();
+    await page.waitForURL('**/cluster?kind=trainer');
+    await context.close();
+  });
+
+  test('a run that dies is an alert, which is taken note of and muted', async () => {
+    await lab.killTrainer(endless);
+    const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+    await page.goto(lab.origin);
+    await page.getByText('Run failed').waitFor();
+    await page.getByRole('heading', { name: '1 needs a look' }).waitFor();
+    await shoot(page, 'overview-alert', SIZES[0]);
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Take note' }).click();
+    await page.getByText('Noted by').waitFor();
+    await page.getByRole('button', { name: 'Mute' }).click();
+    await page.getByText('Nothing needs a look').waitFor();
+    await page.reload();
+    await page.getByText('1 muted').waitFor();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('Run failed').waitFor();
+    await context.close();
+  });
+});
+
+describe.each(SIZES)('analytics at $name', (size) => {
+  test('the latest run, ten iterations, and figures that follow them', async () => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/analytics`);
+    // The newest training is the one that died.
+    await page.getByLabel('Run', { exact: true }).waitFor();
+    expect(await page.getByLabel('Run', { exact: true }).inputValue()).toBe(endless);
+    await page.getByLabel('Run', { exact: true }).selectOption(trained);
+    await page.waitForURL(`**/analytics?run=${trained}`);
+
+    const iterations = page.getByLabel('Iteration, the last 10');
+    await page.getByRole('heading', { name: 'Iteration 13' }).waitFor();
+    expect(await iterations.locator('option').count()).toBe(11);
+    const kpi = page.locator('.metric .v').first();
+    const latest = await kpi.textContent();
+    await iterations.selectOption('5');
+    await page.getByRole('heading', { name: 'Iteration 5' }).waitFor();
+    expect(await kpi.textContent()).not.toBe(latest);
+    await page.getByText('against 4').first().waitFor();
+    await page.getByRole('cell', { name: 'Loss', exact: true }).waitFor();
+    await shoot(page, 'analytics', size);
+    await expectSound(page, complaints);
+
+    await page.getByRole('slider').press('ArrowRight');
+    await page.getByRole('heading', { name: 'Iteration 6' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Iteration 5' }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText(/^paused/).waitFor();
+    await context.close();
+  });
+});
+
+describe('audit', () => {
+  test.each(SIZES)('lines, filters and files at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/audit`);
+    await page.getByRole('link', { name: endless }).first().waitFor();
+    await page
+      .getByRole('button', { name: /Details of line/ })
+      .first()
+      .click();
+    await page.getByText('Hash').waitFor();
+    await shoot(page, 'audit', size);
+    await expectSound(page, complaints);
+
+    await page.getByLabel('What', { exact: true }).fill('pause');
+    await page.waitForURL('**/audit?action=pause');
+    await page.getByText('1 line', { exact: true }).waitFor();
+    const csv = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');
+    const table = await (await page.request.get(lab.origin + csv)).text();
+    expect(table.trim().split('\n')).toHaveLength(2);
+    await page.getByLabel('What', { exact: true }).fill('nothing');
+    await page.getByText('No line fits').waitFor();
+    await page.getByRole('link', { name: 'Show all' }).first().click();
+    await page.waitForURL('**/audit');
+    await context.close();
+  });
+});
+
+describe('settings', () => {
+  test.each(SIZES)('at $name', async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/settings`);
+    await page
+      .getByText(/\d+ of \d+ kept/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText('Nothing would go').waitFor();
+    await shoot(page, 'settings', size);
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Dark' }).click();
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+    await page.getByRole('button', { name: 'System' }).click();
+    await context.close();
+  });
+
+  test('a token is made, shown once, lets a viewer look and not act, and is revoked', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+    await page.goto(`${lab.origin}/settings`);
+    await page.getByLabel('Who gets it').fill('wall');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByText('shown this once').waitFor();
+    const secret = (await page.locator('.secret pre').first().textContent())?.trim() as string;
+    await page.screenshot({ path: `${SCREENSHOTS}/settings-token-1280-light.png` });
+    expect(await seriousViolations(page)).toEqual([]);
+
+    const viewer = await open(browser, SIZES[0]);
+    await viewer.page.goto(`${lab.origin}/login`);
+    await viewer.page.getByLabel('Or paste the token').fill(secret);
+    await viewer.page.getByRole('button', { name: 'Log in' }).click();
+    await viewer.page.getByText('Run failed').waitFor();
+    await viewer.page.goto(`${lab.origin}/settings`);
+    await viewer.page.getByText("this needs an admin's").first().waitFor();
+    expect(await viewer.page.getByRole('button', { name: 'Dry run' }).isDisabled()).toBe(true);
+    await viewer.page.screenshot({ path: `${SCREENSHOTS}/settings-viewer-1280-light.png` });
+    expect(viewer.complaints.take(/\b401\b/)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Revoke wall' }).click();
+    await page.getByRole('button', { name: 'Press again to revoke' }).click();
+    await page.getByText('can no longer come in').waitFor();
+    await viewer.page.reload();
+    await viewer.page.getByLabel('Or paste the token').waitFor();
+    await viewer.context.close();
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  });
+});
+
+test('keys go to every room, and on a phone More does', async () => {
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(`${lab.origin}/lab`);
+  await page.locator('#main').waitFor();
+  for (const [keys, address] of [
+    ['go', '/'],
+    ['gk', '/cluster'],
+    ['ga', '/analytics'],
+    ['gu', '/audit'],
+    ['gs', '/settings'],
+  ] as const) {
+    for (const key of keys) await page.keyboard.press(key);
+    await page.waitForURL(lab.origin + address);
+  }
+  await page.keyboard.press('?');
+  await page.getByText('Search or run a command').waitFor();
+  await page.screenshot({ path: `${SCREENSHOTS}/keys-1280-light.png` });
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+
+  const phone = await open(browser, SIZES[1], { storageState: session });
+  await phone.page.goto(lab.origin);
+  await phone.page.getByRole('button', { name: 'More' }).click();
+  const menu = phone.page.getByRole('dialog', { name: 'All pages' });
+  await menu.getByRole('link', { name: /Cluster/ }).waitFor();
+  await phone.page.screenshot({ path: `${SCREENSHOTS}/more-390-light.png` });
+  expect(await seriousViolations(phone.page)).toEqual([]);
+  await menu.getByRole('link', { name: /Settings/ }).click();
+  await phone.page.waitForURL('**/settings');
+  expect(phone.complaints.take()).toEqual([]);
+  await phone.context.close();
+});
+
+test('analytics keeps what it has when the lab is away, and says so', async () => {
+  const { context, page } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(`${lab.origin}/analytics?run=${trained}`);
+  await page.getByRole('heading', { name: 'Iteration 13' }).waitFor();
+  await lab.kill();
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByText('The lab does not answer').waitFor();
+  await page.screenshot({ path: `${SCREENSHOTS}/analytics-away-1280-light.png` });
+  await page.getByRole('heading', { name: 'Iteration 13' }).waitFor();
+  await lab.up();
+  await page.getByRole('button', { name: 'Try again' }).first().click();
+  await page.getByText('The lab does not answer').waitFor({ state: 'detached' });
+  await context.close();
+});
