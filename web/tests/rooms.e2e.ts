@@ -22,6 +22,8 @@ let browser: Browser;
 let session: Session;
 /** A training that went to its end in a dozen windows. */
 let trained: string;
+/** Its newest windows, oldest first. */
+let windows: number[];
 /** One that goes on. */
 let endless: string;
 
@@ -93,9 +95,13 @@ describe('before anything is trained', () => {
 describe('while a run trains', () => {
   beforeAll(async () => {
     const tiny = ['--set', 'evaluation.final_episodes=1', '--set', 'evaluation.episodes=1'];
-    const windows = ['--set', 'analytics.window_steps=2000', '--now'];
-    const train = ['train', 'CartPole-v1', '--steps', '26000', '--seed', '3', ...tiny, ...windows];
+    const cut = ['--set', 'analytics.window_steps=2048', '--now'];
+    const train = ['train', 'CartPole-v1', '--steps', '30000', '--seed', '3', ...tiny, ...cut];
     trained = (await lab.command<{ run_id: string }>(...train)).run_id;
+    const told = await lab.call<{ windows: { window_id: number }[] }>(
+      `/api/analytics/runs/${trained}/iterations?limit=10`,
+    );
+    windows = told.windows.map(({ window_id }) => window_id);
     endless = await create(ENDLESS);
   });
 
@@ -196,22 +202,24 @@ describe.each(SIZES)('analytics at $name', (size) => {
     await page.waitForURL(`**/analytics?run=${trained}`);
 
     const iterations = page.getByLabel('Iteration, the last 10');
-    await page.getByRole('heading', { name: 'Iteration 13' }).waitFor();
+    expect(windows).toHaveLength(10);
+    const [older, chosen, next] = windows.slice(3);
+    await page.getByRole('heading', { name: `Iteration ${windows.at(-1)}` }).waitFor();
     expect(await iterations.locator('option').count()).toBe(11);
     const kpi = page.locator('.metric .v').first();
     const latest = await kpi.textContent();
-    await iterations.selectOption('5');
-    await page.getByRole('heading', { name: 'Iteration 5' }).waitFor();
+    await iterations.selectOption(String(chosen));
+    await page.getByRole('heading', { name: `Iteration ${chosen}` }).waitFor();
     expect(await kpi.textContent()).not.toBe(latest);
-    await page.getByText('against 4').first().waitFor();
+    await page.getByText(`against ${older}`).first().waitFor();
     await page.getByRole('cell', { name: 'Loss', exact: true }).waitFor();
     await shoot(page, 'analytics', size);
     await expectSound(page, complaints);
 
     await page.getByRole('slider').press('ArrowRight');
-    await page.getByRole('heading', { name: 'Iteration 6' }).waitFor();
+    await page.getByRole('heading', { name: `Iteration ${next}` }).waitFor();
     await page.goBack();
-    await page.getByRole('heading', { name: 'Iteration 5' }).waitFor();
+    await page.getByRole('heading', { name: `Iteration ${chosen}` }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText(/^paused/).waitFor();
     await context.close();
@@ -224,10 +232,10 @@ describe('audit', () => {
     await page.goto(`${lab.origin}/audit`);
     await page.getByRole('link', { name: endless }).first().waitFor();
     await page
-      .getByRole('button', { name: /Details of line/ })
+      .getByRole('button', { name: /More about line/ })
       .first()
       .click();
-    await page.getByText('Hash').waitFor();
+    await page.getByText('Hash', { exact: true }).waitFor();
     await shoot(page, 'audit', size);
     await expectSound(page, complaints);
 
@@ -257,9 +265,9 @@ describe('settings', () => {
     await page.getByText('Nothing would go').waitFor();
     await shoot(page, 'settings', size);
     await expectSound(page, complaints);
-    await page.getByRole('button', { name: 'Dark' }).click();
+    await page.getByRole('button', { name: 'Dark', exact: true }).click();
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
-    await page.getByRole('button', { name: 'System' }).click();
+    await page.getByRole('button', { name: 'System', exact: true }).click();
     await context.close();
   });
 
@@ -331,12 +339,12 @@ test('keys go to every room, and on a phone More does', async () => {
 test('analytics keeps what it has when the lab is away, and says so', async () => {
   const { context, page } = await open(browser, SIZES[0], { storageState: session });
   await page.goto(`${lab.origin}/analytics?run=${trained}`);
-  await page.getByRole('heading', { name: 'Iteration 13' }).waitFor();
+  await page.getByRole('heading', { name: `Iteration ${windows.at(-1)}` }).waitFor();
   await lab.kill();
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByText('The lab does not answer').waitFor();
   await page.screenshot({ path: `${SCREENSHOTS}/analytics-away-1280-light.png` });
-  await page.getByRole('heading', { name: 'Iteration 13' }).waitFor();
+  await page.getByRole('heading', { name: `Iteration ${windows.at(-1)}` }).waitFor();
   await lab.up();
   await page.getByRole('button', { name: 'Try again' }).first().click();
   await page.getByText('The lab does not answer').waitFor({ state: 'detached' });

@@ -4,7 +4,7 @@
 //! in a fresh world, once, and keeps what was seen and earned; pictures are drawn when they are
 //! asked for. A foreign episode is read as its trainer told it. An [`Archive`] is the door to both,
 //! for every kind of run: trainings and evaluations have `episodes/`, a person's session has its
-//! events, and a run that was made before there were recordings can still list its episodes.
+//! events, and a run whose recordings are gone can still list its episodes.
 
 use std::ops::Range;
 use std::path::Path;
@@ -39,6 +39,7 @@ pub struct Archive {
     pub manifest: Manifest,
     /// Options of the environment.
     pub options: Map<String, Value>,
+    dir: RunDir,
     source: Source,
     /// The newest last.
     replays: Vec<Replay>,
@@ -50,8 +51,8 @@ enum Source {
     Recorded(Box<EpisodeReader>),
     /// A person's session.
     Human(DataDir),
-    /// Only figures: the run was made before there were recordings.
-    Figures(RunDir),
+    /// Only figures: what was recorded is gone.
+    Figures,
 }
 
 impl Archive {
@@ -63,26 +64,31 @@ impl Archive {
         let source = if manifest.kind == RunKind::Human && !is_game(&manifest.env_id) {
             Source::Human(data.clone())
         } else {
-            Self::source(dir)?
+            Self::source(&dir)?
         };
-        Ok(Self { manifest, options, source, replays: Vec::new() })
+        Ok(Self { manifest, options, dir, source, replays: Vec::new() })
     }
 
-    fn source(dir: RunDir) -> Result<Source> {
+    fn source(dir: &RunDir) -> Result<Source> {
         Ok(if dir.episodes_path().is_dir() {
-            Source::Recorded(Box::new(EpisodeReader::open(&dir)?))
+            Source::Recorded(Box::new(EpisodeReader::open(dir)?))
         } else {
-            Source::Figures(dir)
+            Source::Figures
         })
+    }
+
+    /// Whether episodes have ended and the folder of what was recorded of them is not there.
+    pub fn is_unrecorded(&self) -> bool {
+        matches!(self.source, Source::Figures)
     }
 
     /// Sees what was recorded since.
     pub fn refresh(&mut self) -> Result<()> {
         match &mut self.source {
-            Source::Recorded(reader) => reader.refresh()?,
+            Source::Recorded(reader) if self.dir.episodes_path().is_dir() => reader.refresh()?,
             Source::Human(_) => {}
-            // It may have been opened before its first episode ended.
-            Source::Figures(dir) => self.source = Self::source(dir.clone())?,
+            // It may have been opened before its first episode ended, or the folder has gone since.
+            Source::Recorded(_) | Source::Figures => self.source = Self::source(&self.dir)?,
         }
         Ok(())
     }
@@ -94,7 +100,7 @@ impl Archive {
             Source::Human(data) => {
                 human_heads(&Record::read(data, &self.manifest.id, None)?, &self.manifest)
             }
-            Source::Figures(dir) => figures(dir)?,
+            Source::Figures => figures(&self.dir)?,
         };
         heads.sort_by(|a, b| {
             let by = match sort {
@@ -112,14 +118,16 @@ impl Archive {
         let total = heads.len() as u64;
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let heads = heads.into_iter().skip(skip).take(limit).collect();
-        Ok(Page { total, n_damaged: 0, heads })
+        let n_damaged = if self.is_unrecorded() { total } else { 0 };
+        Ok(Page { total, n_damaged, heads })
     }
 
-    /// How many of some episodes cannot be read, or not all of their steps.
-    pub fn n_damaged_among(&mut self, numbers: &[u64]) -> Result<u64> {
+    /// How many of all episodes cannot be read, or not all of their steps.
+    pub fn n_damaged(&mut self) -> Result<u64> {
         match &mut self.source {
-            Source::Recorded(reader) => Ok(reader.n_damaged_among(numbers)?),
-            Source::Human(_) | Source::Figures(_) => Ok(0),
+            Source::Recorded(reader) => Ok(reader.n_damaged()?),
+            Source::Human(_) => Ok(0),
+            Source::Figures => Ok(figures(&self.dir)?.len() as u64),
         }
     }
 
@@ -149,7 +157,7 @@ impl Archive {
                 record.actions.iter().for_each(|action| actions.push(action.borrow()));
                 body_of(actions)
             }
-            Source::Figures(_) => return Err(RunError::NotRecorded { run: run(), episode: n }),
+            Source::Figures => return Err(RunError::NotRecorded { run: run(), episode: n }),
         };
         let replay = Replay::compute(&self.manifest.env_id, &self.options, head, body)
             .map_err(|reason| reason.of(&self.manifest.id, n))?;
@@ -167,7 +175,7 @@ impl Archive {
                 let heads = human_heads(&record, &self.manifest);
                 heads.into_iter().find(|head| head.episode == n)
             }
-            Source::Figures(dir) => figures(dir)?.into_iter().find(|head| head.episode == n),
+            Source::Figures => figures(&self.dir)?.into_iter().find(|head| head.episode == n),
         };
         let run = || self.manifest.id.clone();
         found.ok_or_else(|| RunError::NoSuchEpisode { run: run(), episode: n })

@@ -102,6 +102,7 @@ pub mod retention;
 pub mod saturation;
 pub mod secret;
 pub mod session;
+pub mod settings;
 pub mod steer;
 pub mod supervisor;
 pub mod throughput;

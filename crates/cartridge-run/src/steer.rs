@@ -27,7 +27,7 @@ use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::leftover::kill_leftovers;
 use crate::secret;
-use crate::supervisor::LOST_AFTER;
+use crate::supervisor::{self, LOST_AFTER};
 use crate::token::Role;
 use crate::tunable::{self, Tunable};
 
@@ -87,6 +87,7 @@ pub fn notice_loss(dir: &RunDir, follower: &mut Follower) {
     let is_silent = silence.is_some_and(|silence| silence > LOST_AFTER.as_secs_f64());
     if is_silent || !dir.is_supervised() {
         follower.status.lost = true;
+        follower.status.lost_log = supervisor::last_lines(dir);
         // It may have ended in this very moment.
         _ = follower.advance(dir);
     }

@@ -225,6 +225,7 @@ impl ApiError {
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
                 RunError::DamagedEpisode { .. } => (StatusCode::CONFLICT, "damaged_episode"),
+                RunError::DamagedPast { .. } => (StatusCode::CONFLICT, "damaged_past"),
                 RunError::NoActions(_) | RunError::NoPolicyFile(_) => {
                     (StatusCode::NOT_FOUND, "no_such_file")
                 }

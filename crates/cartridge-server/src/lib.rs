@@ -140,6 +140,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::environments::router())
         .merge(api::schemas::router())
         .merge(api::experiments::router())
+        .merge(api::settings::router())
         .merge(api::runs::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())

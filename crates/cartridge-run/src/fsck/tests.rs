@@ -268,6 +268,33 @@ fn dangling_aliases_are_pointed_anew() {
 }
 
 #[test]
+fn a_latest_that_is_gone_or_a_link_to_nowhere_is_pointed_anew() {
+    let gone = |fixture: &Fixture| fs::remove_file(fixture.path("checkpoints/latest")).unwrap();
+    let link = |fixture: &Fixture| {
+        gone(fixture);
+        let path = fixture.path("checkpoints/latest");
+        std::os::unix::fs::symlink("step_000000999", path).unwrap();
+    };
+    for inject in [&gone as &dyn Fn(&Fixture), &link] {
+        let fixture = found_and_mended(&[Fault::DanglingAlias], inject);
+        assert_eq!(checkpoint::named(&fixture.dir, Alias::Latest).unwrap(), "step_000000200");
+    }
+}
+
+#[test]
+fn a_folder_of_episodes_that_is_gone_is_said() {
+    let fixture = Fixture::new();
+    fixture.append(
+        "metrics.jsonl",
+        b"{\"attempt\":1,\"row\":2,\"t\":1.0,\"step\":9,\"values\":{},\"episodes\":{\"episode\":[1],\"reward\":[9.0],\"length\":[9],\"timestep\":[9],\"seed\":[1],\"terminated\":[true]}}\n",
+    );
+    let report = fixture.check(true);
+    let [found] = report.findings.as_slice() else { panic!("{report:?}") };
+    assert_eq!((found.fault, found.repaired), (Fault::DamagedEpisodes, false));
+    assert!(found.path.ends_with("/episodes") && found.detail.contains("missing"), "{found:?}");
+}
+
+#[test]
 fn what_crashes_left_behind_is_removed() {
     let fixture = found_and_mended(&[Fault::LeftOver; 5], |fixture| {
         fixture.write("checkpoints/.step_000000300/weights.safetensors", b"half");

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use cartridge_games::scene::Scene;
-use cartridge_run::episode;
+use cartridge_run::episode::{self, Archive};
 use cartridge_run::lab::Lab;
 use cartridge_run::store::EpisodeHead;
 use cartridge_run::store::episodes::{Order, Sort};
@@ -26,8 +26,8 @@ pub struct EpisodeList {
     pub run_id: String,
     /// Episodes that have ended in all.
     pub total: u64,
-    /// Episodes of which what was recorded is damaged: they are missing here, or listed without
-    /// being replayable to the end.
+    /// Episodes of the whole run of which what was recorded is damaged or gone: they are missing in
+    /// lists, or listed without being replayable to the end.
     pub damaged: u64,
     /// The episodes: the newest, oldest first, or as they were asked for.
     pub episodes: Vec<Episode>,
@@ -147,8 +147,7 @@ async fn list_episodes(
         let tail = tail.unwrap_or(100).clamp(1, 10_000);
         let tail = move |lab: &Lab| {
             let columns = lab.episodes(&id, tail)?;
-            let numbers = columns.episode.clone();
-            let damaged = lab.with_archive(&id, |archive| archive.n_damaged_among(&numbers))?;
+            let damaged = lab.with_archive(&id, Archive::n_damaged)?;
             Ok((columns, damaged))
         };
         let (columns, damaged) = state.ask(tail).await?;

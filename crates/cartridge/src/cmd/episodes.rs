@@ -100,7 +100,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         By::Time => Sort::Time,
     };
     let order = if args.asc { Order::Ascending } else { Order::Descending };
-    let page = Archive::open(&data, &id)?.page(sort, order, args.offset, args.limit)?;
+    let mut archive = Archive::open(&data, &id)?;
+    let page = archive.page(sort, order, args.offset, args.limit)?;
     if !args.json {
         say(&format!(
             "{:>9}{:>14}{:>9}{:>12}{:>12}  END",
@@ -123,8 +124,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             row.episode, row.reward, row.length, row.timestep
         ));
     }
-    if page.n_damaged > 0 {
-        note(&format!("{} episodes cannot be read: their file is damaged", page.n_damaged));
+    if page.n_damaged > 0 && archive.is_unrecorded() {
+        note("none of them can be seen again: the folder `episodes` of the run is missing");
+    } else if page.n_damaged > 0 {
+        note(&format!(
+            "{} episodes of this run cannot be read: their file is damaged; see `cartridge fsck`",
+            page.n_damaged
+        ));
     }
     if !args.json {
         note(&format!("{} episodes in all", page.total));

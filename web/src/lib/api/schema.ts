@@ -2260,8 +2260,8 @@ export interface components {
         EpisodeList: {
             /**
              * Format: int64
-             * @description Episodes of which what was recorded is damaged: they are missing here, or listed without
-             *     being replayable to the end.
+             * @description Episodes of the whole run of which what was recorded is damaged or gone: they are missing in
+             *     lists, or listed without being replayable to the end.
              */
             damaged: number;
             /** @description The episodes: the newest, oldest first, or as they were asked for. */

@@ -3,7 +3,17 @@ import { expect, test } from 'vitest';
 import type { Cluster, LoggedMatch, Run } from '$lib/api/types';
 import { PACE } from '$lib/state/trends.svelte';
 
-import { badge, headline, playing, scores, timeLeft, totalPace, usage, waiting } from './overview';
+import {
+  badge,
+  headline,
+  hourOf,
+  playing,
+  scores,
+  timeLeft,
+  totalPace,
+  usage,
+  waiting,
+} from './overview';
 
 const run = (more: Partial<Run>) =>
   ({
@@ -80,4 +90,13 @@ test('what the machine gives', () => {
     disk: 40,
     gpu: null,
   });
+});
+
+test.each([
+  ['nothing', [], 6400],
+  ['a whole hour', [100, 9000], 6400],
+  ['half an hour', [8200], 8200],
+  ['a moment', [9990], 9940],
+])('the curve of %s', (_, x, from) => {
+  expect(hourOf(x, 10_000)).toEqual([from, 10_000]);
 });

@@ -78,6 +78,11 @@ export function since(
   return { x: line.t.slice(start), values: line.value.slice(start) };
 }
 
+/** The hour until now, or what there is of it. */
+export function hourOf(x: readonly number[], now: number): readonly [number, number] {
+  return [Math.min(now - 60, Math.max(now - HOUR_S, x[0] ?? 0)), now];
+}
+
 /** Samples a second of all runs together, once for each of `bins` equal parts of the hour. */
 export function totalPace(
   runs: Iterable<Held>,
