@@ -41,6 +41,13 @@ export const PAGES: readonly AppPage[] = [
     icon: 'M2.5 14.5l4-5 3 2.5 6-8',
   },
   {
+    name: 'Compare',
+    href: urls.compare(),
+    keys: 'g c',
+    about: 'Several runs over each other',
+    place: 'bar',
+  },
+  {
     name: 'Leaderboard',
     href: urls.leaderboard(),
     keys: 'g b',

@@ -3,8 +3,11 @@ export const urls = {
   home: '/',
   /** The live runs one after the other, for a wall. */
   kiosk: '/?kiosk=1',
-  lab: (at: { env?: string | null; run?: string | null } = {}) => '/lab' + query(at),
+  lab: (at: { env?: string | null; run?: string | null; test?: string | null } = {}) =>
+    '/lab' + query(at),
   runs: (at: { q?: string } = {}) => '/runs' + query(at),
+  compare: (at: { runs?: string; group?: string } = {}) =>
+    '/compare' + query(at).replaceAll('%2C', ','),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
   /** Every episode of every run, or of one. */
   replays: (at: { run?: string | null; order?: string | null; q?: string | null } = {}) =>

@@ -82,6 +82,16 @@ class Live {
     for (const run of runs) this.runs.set(run.id, laterRun(this.runs.get(run.id), run));
   }
 
+  /** Takes the answer to a change, which is the newest word on a run. */
+  set(run: Run): void {
+    this.runs.set(run.id, run);
+  }
+
+  /** Forgets a run that was deleted. */
+  forget(id: string): void {
+    this.runs.delete(id);
+  }
+
   #open(): void {
     const source = new EventSource(urls.stream);
     this.#source = source;

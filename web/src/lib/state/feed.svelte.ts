@@ -74,6 +74,15 @@ export class Feed {
     this.#startedAt = performance.now() - this.#msOf(this.index);
   }
 
+  /** Forgets what was shown and begins anew. */
+  reset(): void {
+    this.preview = null;
+    this.episode = 0;
+    this.#kept = [];
+    this.#turn = 0;
+    this.retry();
+  }
+
   retry(): void {
     this.problem = null;
     this.#fetchedAt = -Infinity;

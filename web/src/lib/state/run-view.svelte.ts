@@ -20,13 +20,16 @@ import {
 } from '$lib/merge';
 
 const EPISODES = 100;
-const EVENTS = 1000;
+/** Changes and crashes are marked on the charts, and a long run has many checkpoints between. */
+const EVENTS = 4000;
 const EVALUATIONS = 200;
 /** What is told of an evaluation beside the run that it measures. */
 const TOLD = new Set(['evaluation_started', 'evaluation_complete', 'warning', 'error']);
 const POINTS = 500;
 /** A gap in the numbering loads everything again, at most this often. */
 const RELOAD_MS = 5_000;
+/** A zoom is looked at closer when it has come to rest. */
+const FOCUS_MS = 150;
 
 export class RunView {
   readonly id: string;
@@ -38,6 +41,8 @@ export class RunView {
   evaluations = $state.raw<EvaluationEntry[]>([]);
   /** Both, oldest first. */
   log: Entry[] = $derived.by(() => weave(this.events, this.evaluations));
+  /** A stretch of the series, closer than the whole shows it. */
+  detail = $state.raw<ReadonlyMap<string, Series> | null>(null);
   problem = $state.raw<Problem | null>(null);
   loaded = $state(false);
   run: Run | undefined = $derived.by(() => live.runs.get(this.id));
@@ -48,6 +53,7 @@ export class RunView {
   #held: FeedMessage[] | null = null;
   #loadedAt = 0;
   #again: ReturnType<typeof setTimeout> | undefined;
+  #focusing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
     this.id = id;
@@ -63,6 +69,7 @@ export class RunView {
     return () => {
       stopped = true;
       clearTimeout(this.#again);
+      clearTimeout(this.#focusing);
       stop();
     };
   }
@@ -93,6 +100,41 @@ export class RunView {
       this.#held = null;
     }
     if (this.loaded) for (const message of held) this.#apply(message);
+  }
+
+  /** Loads a stretch in more detail: between two steps, or two moments. */
+  focus(axis: 'steps' | 'wall' | 'relative', low: number, high: number): void {
+    clearTimeout(this.#focusing);
+    this.#focusing = setTimeout(() => void this.#loadDetail(axis, low, high), FOCUS_MS);
+  }
+
+  async #loadDetail(axis: string, low: number, high: number): Promise<void> {
+    const [from, to] = axis === 'steps' ? [low, high] : this.#stepsBetween(low, high);
+    const query = {
+      points: 2 * POINTS,
+      from: Math.max(0, Math.floor(from)),
+      to: Math.max(0, Math.ceil(to)),
+    };
+    try {
+      const found = await api.get('/api/runs/{id}/metrics', { path: { id: this.id }, query });
+      this.detail = new Map(found.series.map((line) => [line.key, line]));
+    } catch {
+      // The whole is there, only coarser.
+      this.detail = null;
+    }
+  }
+
+  /** The steps that were taken between two moments. */
+  #stepsBetween(low: number, high: number): [number, number] {
+    let [from, to] = [Infinity, 0];
+    for (const line of this.series.values()) {
+      line.t.forEach((t, index) => {
+        const step = line.step[index] ?? 0;
+        if (t <= high && step > to) to = step;
+        if (t >= low && step < from) from = step;
+      });
+    }
+    return [Number.isFinite(from) ? from : 0, to];
   }
 
   #receive(message: FeedMessage): void {

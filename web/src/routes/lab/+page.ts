@@ -2,12 +2,13 @@ import { ApiProblem, api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 
 export async function load({ fetch, url }) {
-  const [{ environments }, { runs }, named] = await Promise.all([
+  const [{ environments }, { runs }, ...named] = await Promise.all([
     api.get('/api/environments', { fetch }),
     api.get('/api/runs', { fetch, query: { limit: 50 } }),
     namedRun(fetch, url.searchParams.get('run')),
+    namedRun(fetch, url.searchParams.get('test')),
   ]);
-  live.take(...runs, ...named);
+  live.take(...runs, ...named.flat());
   return { environments };
 }
 

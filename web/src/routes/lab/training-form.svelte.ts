@@ -53,6 +53,9 @@ export class TrainingForm {
   });
   errors = $state.raw<Partial<Record<FieldName, string>>>({});
 
+  /** What the fields were given, to know what was typed over. */
+  #given: Record<FieldName, string> = { ...this.text };
+
   /** Checks one field, or forgets the server's word on it. */
   check(field: FieldName): void {
     this.errors = { ...this.errors, [field]: complaint(field, this.text[field]) };
@@ -68,6 +71,16 @@ export class TrainingForm {
       total_timesteps: parse(this.text.total_timesteps),
       seed: parse(this.text.seed),
     };
+  }
+
+  /** Takes numbers of a preset, or of an algorithm, where nobody has typed others. */
+  follow(numbers: Partial<Record<FieldName, number>>, force = false): void {
+    for (const [field, value] of Object.entries(numbers) as [FieldName, number][]) {
+      if (!force && this.text[field] !== this.#given[field]) continue;
+      this.text[field] = field === 'learning_rate' ? String(value) : value.toLocaleString('en');
+      this.#given[field] = this.text[field];
+      this.check(field);
+    }
   }
 
   /** Puts the server's complaints at their fields; true when it found a place for any. */

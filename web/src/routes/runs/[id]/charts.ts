@@ -1,6 +1,7 @@
 /** Which metrics get a chart, in which order and how they read. Unknown ones follow by key. */
 import type { Entry, Run, Series } from '$lib/api/types';
-import type { Axis, Mark } from '$lib/components/Chart.svelte';
+import type { Axis } from '$lib/chart/look';
+import type { Mark, MarkKind } from '$lib/chart/marks';
 import { measure, short, signed } from '$lib/format';
 
 type Format = (value: number | null | undefined) => string;
@@ -41,14 +42,21 @@ const BOUNDS = ['eval/ci95_low', 'eval/ci95_high'];
 
 const EMPTY: Series = { key: '', label: '', step: [], t: [], value: [] };
 
-/** The charts of a run: the known ones always, so that the layout never jumps. */
-export function chartsOf(series: ReadonlyMap<string, Series>): (Look & { series: Series })[] {
+/**
+ * The charts of a run: of our own trainings the known ones always, so that the layout never jumps;
+ * of others what there is.
+ */
+export function chartsOf(
+  series: ReadonlyMap<string, Series>,
+  isOurs = true,
+): (Look & { series: Series })[] {
   const known = new Set([...LOOKS.map((look) => look.key), ...BOUNDS]);
   const others = [...series.values()]
     .filter((line) => !known.has(line.key))
     .sort((a, b) => a.key.localeCompare(b.key))
     .map((line) => ({ key: line.key, title: line.label, format: small }));
-  return [...LOOKS, ...others].map((look) => ({ ...look, series: series.get(look.key) ?? EMPTY }));
+  const looks = isOurs ? LOOKS : LOOKS.filter((look) => series.has(look.key));
+  return [...looks, ...others].map((look) => ({ ...look, series: series.get(look.key) ?? EMPTY }));
 }
 
 /** When the run's first point was measured, in Unix seconds. */
@@ -86,21 +94,50 @@ export function fullRange(
   return [begin, end > begin ? end : begin + 1];
 }
 
-const KINDS: Record<string, Mark['kind']> = {
+const KINDS: Record<string, MarkKind> = {
+  tune_applied: 'tune',
   checkpoint_saved: 'checkpoint',
   evaluation_complete: 'evaluation',
 };
 
-/** What deserves a mark on every chart: checkpoints, evaluations, and the end of a failed run. */
-export function marksOf(run: Run, events: readonly Entry[], axis: Axis, start: number): Mark[] {
+/**
+ * What deserves a mark on every chart: changes of settings, checkpoints, evaluations, and where an
+ * attempt broke off, which is known by the next start or by the failure of the run.
+ */
+export function marksOf(
+  run: Pick<Run, 'failure' | 'ended_at' | 'step'>,
+  log: readonly Entry[],
+  series: ReadonlyMap<string, Series>,
+  axis: Axis,
+  start: number,
+): Mark[] {
   const at = (step: number, t: number) =>
     axis === 'steps' ? step : axis === 'wall' ? t : t - start;
-  const marks = events.flatMap((entry): Mark[] => {
+  const marks: Mark[] = [];
+  let ended = false;
+  for (const entry of log) {
     const kind = KINDS[entry.type];
-    return kind && entry.step !== null ? [{ kind, x: at(entry.step, entry.t) }] : [];
-  });
+    if (kind && entry.step !== null) marks.push({ kind, x: at(entry.step, entry.t) });
+    if (entry.type === 'restored' && !ended) {
+      const last = lastBefore(series, entry.t);
+      if (last) marks.push({ kind: 'crash', x: at(...last) });
+    }
+    // An attempt that ends as it should says so; a new start without it comes after a crash.
+    if (entry.type === 'done') ended = true;
+    else if (entry.type === 'training_started') ended = false;
+  }
   if (run.failure && run.ended_at) {
     marks.push({ kind: 'crash', x: at(run.step, Date.parse(run.ended_at) / 1000) });
   }
   return marks;
+}
+
+/** The newest point before a moment: where it was when it broke off. */
+function lastBefore(
+  series: ReadonlyMap<string, Series>,
+  t: number,
+): [step: number, t: number] | null {
+  const line = series.get('time/fps') ?? series.values().next().value;
+  const index = line?.t.findLastIndex((time) => time < t) ?? -1;
+  return line && index >= 0 ? [line.step[index] ?? 0, line.t[index] ?? t] : null;
 }

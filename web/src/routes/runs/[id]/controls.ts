@@ -2,12 +2,13 @@
 import type { Run } from '$lib/api/types';
 import { hasEnded } from '$lib/merge';
 
-export type Verb = 'start' | 'pause' | 'resume' | 'stop' | 'terminate';
+export type Verb = 'start' | 'pause' | 'resume' | 'checkpoint' | 'stop' | 'terminate';
 
 const LABEL: Record<Verb, string> = {
   start: 'Start now',
   pause: 'Pause',
   resume: 'Resume',
+  checkpoint: 'Checkpoint',
   stop: 'Stop',
   terminate: 'Terminate',
 };
@@ -16,6 +17,7 @@ const PROMISE: Record<Verb, string> = {
   start: 'It is started at once, past the queue',
   pause: 'The stepping stops after this update, the process stays',
   resume: 'It goes on from where it is',
+  checkpoint: 'A checkpoint is saved after this update, and it goes on',
   stop: 'The last checkpoint is kept',
   terminate: 'The processes are ended at once, without a checkpoint',
 };
@@ -47,7 +49,7 @@ export interface Control {
 export function controlsOf(run: Pick<Run, 'state' | 'capabilities'>): Control[] {
   const can = (verb: Verb) => run.capabilities.includes(verb);
   const first: Verb = (['start', 'resume'] as const).find(can) ?? 'pause';
-  const all = ([first, 'stop', 'terminate'] as const).map((verb) => ({
+  const all = ([first, 'checkpoint', 'stop', 'terminate'] as const).map((verb) => ({
     verb,
     label: LABEL[verb],
     title: can(verb) ? PROMISE[verb] : WHY_NOT[run.state],

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+
+import { logTicks, positive, xLabel, yLabel, yRange } from './look';
+
+test('the y axis has room around the values, and no ground below zero without need', () => {
+  expect(yRange(null, null, false)).toEqual([0, 1]);
+  expect(yRange(0, 100, false)).toEqual([0, 108]);
+  expect(yRange(500, 500, false)).toEqual([250, 750]);
+  expect(yRange(1, 100, true)).toEqual([0.8, 125]);
+});
+
+test('a logarithmic axis has few lines, at round places', () => {
+  expect(logTicks(0.8, 125)).toEqual([1, 10, 100]);
+  expect(logTicks(0.15, 0.6)).toEqual([0.2, 0.5]);
+  expect(logTicks(8e-7, 120).map((at) => at.toExponential(0))).toEqual(['1e-6', '1e-3', '1e+0']);
+  expect(logTicks(0, 1)).toEqual([]);
+  expect(positive([1, 0, -2, null])).toEqual([1, null, null, null]);
+});
+
+test('words on the axes', () => {
+  expect([0.00001, 0.25, 20_000].map(yLabel)).toEqual(['1e-5', '0.25', '20k']);
+  expect(xLabel(200_000, 'steps', [0, 1])).toBe('200k');
+  expect(xLabel(90, 'relative', [0, 1])).toBe('1 min 30 s');
+});

@@ -1,0 +1,35 @@
+import { ApiProblem, api } from '$lib/api/client';
+import { live } from '$lib/api/live.svelte';
+import type { Run } from '$lib/api/types';
+
+/** More lines than this cannot be told apart, and there are as many colours. */
+const MOST = 10;
+
+export async function load({ fetch, url }) {
+  const group = url.searchParams.get('group');
+  const named = (url.searchParams.get('runs') ?? '').split(',').filter(Boolean);
+  if (group) {
+    const found = await api.get('/api/groups/{id}', { fetch, path: { id: group } });
+    live.take(...found.runs);
+    return { runs: found.runs.slice(0, MOST), missing: [], recent: [] };
+  }
+  const ids = [...new Set(named)].slice(0, MOST);
+  const answers = await Promise.all(ids.map((id) => find(fetch, id)));
+  const runs = answers.flatMap((answer) => answer ?? []);
+  live.take(...runs);
+  const missing = ids.filter((_, index) => answers[index] === null);
+  const { runs: recent } = await api.get('/api/runs', {
+    fetch,
+    query: { limit: 100, kind: 'train,external' },
+  });
+  return { runs, missing, recent };
+}
+
+async function find(fetch: typeof globalThis.fetch, id: string): Promise<Run | null> {
+  try {
+    return await api.get('/api/runs/{id}', { fetch, path: { id } });
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return null;
+    throw error;
+  }
+}

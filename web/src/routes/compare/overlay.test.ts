@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { Run } from '$lib/api/types';
+
+import { align, bandOf, colorsOf, curveOf, diffOf, linesOf, valueAt } from './overlay';
+
+const curve = (x: number[], value: (number | null)[]) => ({ x, value, low: [], high: [] });
+
+test('two runs that are seen together never share a colour', () => {
+  const colors = colorsOf(['a', 'b', 'c'], () => 'var(--series-10)');
+  expect([...colors.values()]).toEqual(['var(--series-10)', 'var(--series-1)', 'var(--series-2)']);
+});
+
+test('seeds of one group are one line', () => {
+  const run = (id: string, group: string | null) =>
+    ({ id, group, name: `Cart Pole, PPO, seed ${id}`, env_id: 'e', algorithm: 'ppo' }) as Run;
+  const runs = [run('1', 'g'), run('2', 'g'), run('3', null)];
+  const colors = new Map([['1', 'var(--series-4)']]);
+  expect(linesOf(runs, colors, false).map(({ key }) => key)).toEqual(['1', '2', '3']);
+  expect(linesOf(runs, colors, true)[0]).toEqual({
+    key: 'g',
+    name: 'Cart Pole, PPO',
+    color: 'var(--series-4)',
+    ids: ['1', '2'],
+  });
+});
+
+describe('curves', () => {
+  test('between two points lies a straight line, and nothing beyond the ends', () => {
+    const line = curve([0, 10, 20], [0, 100, null]);
+    expect([-1, 0, 5, 10, 21].map((at) => valueAt(line, at))).toEqual([null, 0, 50, 100, null]);
+  });
+
+  test('the mean of two, with the least and the greatest', () => {
+    const band = bandOf([curve([0, 10], [0, 10]), curve([0, 20], [20, 20])]);
+    expect([band.x[0], band.x.at(-1)]).toEqual([0, 20]);
+    expect([band.value[0], band.low[0], band.high[0]]).toEqual([10, 0, 20]);
+    // Beyond the end of one, the other alone.
+    expect(band.value.at(-1)).toBe(20);
+  });
+
+  test('on one axis, with gaps', () => {
+    const { x, lines } = align([curve([0, 2], [1, 2]), curve([1], [5])]);
+    expect(x).toEqual([0, 1, 2]);
+    expect([lines[2], lines[5]]).toEqual([
+      [1, null, 2],
+      [null, 5, null],
+    ]);
+  });
+
+  test('relative time counts from the own start', () => {
+    const series = { key: 'k', label: 'k', step: [8, 16], t: [100, 130], value: [1, 2] };
+    expect(curveOf(series, 'relative', 100, 0).x).toEqual([0, 30]);
+    expect(curveOf(undefined, 'steps', 0, 0).x).toEqual([]);
+  });
+});
+
+test('settings that differ come first', () => {
+  const rows = diffOf([
+    [
+      ['a', '1'],
+      ['b', '2'],
+    ],
+    [['a', '1']],
+  ]);
+  expect(rows).toEqual([
+    { path: 'b', values: ['2', '–'], differs: true },
+    { path: 'a', values: ['1', '1'], differs: false },
+  ]);
+});

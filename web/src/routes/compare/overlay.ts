@@ -1,0 +1,145 @@
+/** Several runs in one chart: their colours, their lines, and seeds of one configuration as a band. */
+import type { Run, Series } from '$lib/api/types';
+import type { Axis } from '$lib/chart/look';
+import { smooth } from '$lib/smooth';
+import { withoutSeed } from '../runs/table';
+
+export interface Line {
+  key: string;
+  name: string;
+  /** A CSS variable. */
+  color: string;
+  /** The runs behind it; several make a band. */
+  ids: string[];
+}
+
+export interface Curve {
+  x: number[];
+  value: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+}
+
+const COLORS = 10;
+/** Points of a mean over several runs. */
+const POINTS = 200;
+
+/**
+ * One colour per run, the same here as everywhere, unless two that are seen together would share
+ * it: then the later takes the next that is free.
+ */
+export function colorsOf(
+  ids: readonly string[],
+  wanted: (id: string) => string,
+): Map<string, string> {
+  const taken = new Set<string>();
+  const colors = new Map<string, string>();
+  for (const id of ids) {
+    let color = wanted(id);
+    for (let tries = 0; taken.has(color) && tries < COLORS; tries += 1) {
+      const number = Number(/\d+/.exec(color)?.[0] ?? 0);
+      color = `var(--series-${(number % COLORS) + 1})`;
+    }
+    taken.add(color);
+    colors.set(id, color);
+  }
+  return colors;
+}
+
+/** The lines: one per run, or one per group of seeds. */
+export function linesOf(
+  runs: readonly Run[],
+  colors: ReadonlyMap<string, string>,
+  grouped: boolean,
+): Line[] {
+  const lines = new Map<string, Line>();
+  for (const run of runs) {
+    const key = grouped ? (run.group ?? `${run.env_id} ${run.algorithm}`) : run.id;
+    const line = lines.get(key);
+    if (line) line.ids.push(run.id);
+    else {
+      const name = grouped ? withoutSeed(run.name) : run.name;
+      lines.set(key, { key, name, color: colors.get(run.id) ?? 'var(--series-1)', ids: [run.id] });
+    }
+  }
+  return [...lines.values()];
+}
+
+/** A series on the chosen axis, smoothed; time counts from the run's own start where it is relative. */
+export function curveOf(
+  line: Series | undefined,
+  axis: Axis,
+  start: number,
+  weight: number,
+): Curve {
+  if (!line) return { x: [], value: [], low: [], high: [] };
+  const x = axis === 'steps' ? line.step : line.t.map((t) => (axis === 'wall' ? t : t - start));
+  return { x: [...x], value: smooth(x, line.value, weight), low: [], high: [] };
+}
+
+/** The mean of several curves where at least two are known, with the least and the greatest. */
+export function bandOf(curves: readonly Curve[]): Curve {
+  const known = curves.filter(({ x }) => x.length > 0);
+  if (known.length < 2) return known[0] ?? { x: [], value: [], low: [], high: [] };
+  const begin = Math.min(...known.map(({ x }) => x[0] ?? 0));
+  const end = Math.max(...known.map(({ x }) => x.at(-1) ?? 0));
+  const band: Curve = { x: [], value: [], low: [], high: [] };
+  for (let index = 0; index <= POINTS; index += 1) {
+    const at = begin + ((end - begin) * index) / POINTS;
+    const values = known.flatMap((curve) => valueAt(curve, at) ?? []);
+    const isKnown = values.length > 0;
+    band.x.push(at);
+    band.value.push(isKnown ? values.reduce((sum, it) => sum + it, 0) / values.length : null);
+    band.low.push(isKnown ? Math.min(...values) : null);
+    band.high.push(isKnown ? Math.max(...values) : null);
+  }
+  return band;
+}
+
+/** Between two points, on the straight line; nothing before the first and after the last. */
+export function valueAt({ x, value }: Pick<Curve, 'x' | 'value'>, at: number): number | null {
+  const last = x.length - 1;
+  if (last < 0 || at < (x[0] ?? 0) || at > (x[last] ?? 0)) return null;
+  let [low, high] = [0, last];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((x[middle] ?? 0) <= at) low = middle;
+    else high = middle;
+  }
+  const [left, right] = [value[low] ?? null, value[high] ?? null];
+  if (left === null || right === null) return left ?? right;
+  const width = (x[high] ?? 0) - (x[low] ?? 0);
+  return width > 0 ? left + ((at - (x[low] ?? 0)) / width) * (right - left) : left;
+}
+
+/** Curves on one x axis, as uPlot wants them: all places of any, gaps where one has none. */
+export function align(curves: readonly Curve[]): { x: number[]; lines: (number | null)[][] } {
+  const places = [...new Set(curves.flatMap(({ x }) => x))].sort((a, b) => a - b);
+  const index = new Map(places.map((x, i) => [x, i]));
+  const lay = (xs: readonly number[], values: readonly (number | null)[]) => {
+    const line: (number | null)[] = new Array(places.length).fill(null);
+    xs.forEach((x, i) => (line[index.get(x) ?? 0] = values[i] ?? null));
+    return line;
+  };
+  return {
+    x: places,
+    lines: curves.flatMap(({ x, value, low, high }) => [lay(x, low), lay(x, high), lay(x, value)]),
+  };
+}
+
+export interface SettingRow {
+  path: string;
+  values: string[];
+  differs: boolean;
+}
+
+/** Settings side by side; those that differ first. */
+export function diffOf(configs: readonly (readonly [string, string][])[]): SettingRow[] {
+  const paths = [...new Set(configs.flatMap((rows) => rows.map(([path]) => path)))];
+  const maps = configs.map((rows) => new Map(rows));
+  const all = paths.map((path) => {
+    const values = maps.map((map) => map.get(path) ?? '–');
+    return { path, values, differs: new Set(values).size > 1 };
+  });
+  return [...all.filter((row) => row.differs), ...all.filter((row) => !row.differs)];
+}

@@ -1,0 +1,114 @@
+/**
+ * Records what the feed shows, from one press to the next, as a file that the browser keeps.
+ *
+ * The feed changes its element, from canvas to film and back, so whatever is on screen is painted
+ * on a canvas of our own, and that is what is recorded. MP4 where the browser can; others say so.
+ */
+
+const TYPES = [
+  'video/mp4;codecs=avc1.42E01F',
+  'video/mp4;codecs=vp9',
+  'video/mp4',
+  'video/webm;codecs=vp9',
+  'video/webm',
+];
+const WIDTH = 960;
+const HEIGHT = 540;
+const FPS = 30;
+const BITS_PER_SECOND = 4_000_000;
+
+export interface Recording {
+  file: Blob;
+  /** With its ending. */
+  name: string;
+  seconds: number;
+  isMp4: boolean;
+}
+
+export class Recorder {
+  startedAt = $state<number | null>(null);
+
+  #recorder: MediaRecorder | null = null;
+  #handle = 0;
+
+  /** Why nothing can be recorded here; null when it can. */
+  static refusal(): string | null {
+    return typeof MediaRecorder === 'undefined' || !TYPES.some(isKnown)
+      ? 'This browser cannot record'
+      : null;
+  }
+
+  /** Records the picture in `box` until `stop`. */
+  start(box: HTMLElement, ground: string): void {
+    const type = TYPES.find(isKnown);
+    if (!type || this.#recorder) return;
+    const canvas = document.createElement('canvas');
+    canvas.width = WIDTH;
+    canvas.height = HEIGHT;
+    const pen = canvas.getContext('2d');
+    if (!pen) return;
+    const paint = () => {
+      pen.fillStyle = ground;
+      pen.fillRect(0, 0, WIDTH, HEIGHT);
+      const shown = box.querySelector<HTMLCanvasElement | HTMLVideoElement>('canvas, video');
+      if (shown) drawWhole(pen, shown);
+      this.#handle = requestAnimationFrame(paint);
+    };
+    paint();
+    const parts: Blob[] = [];
+    const recorder = new MediaRecorder(canvas.captureStream(FPS), {
+      mimeType: type,
+      videoBitsPerSecond: BITS_PER_SECOND,
+    });
+    recorder.ondataavailable = ({ data }) => parts.push(data);
+    recorder.onstop = () => this.#finished?.(new Blob(parts, { type: type.split(';')[0] }));
+    recorder.start(1000);
+    this.#recorder = recorder;
+    this.startedAt = Date.now();
+  }
+
+  #finished: ((file: Blob) => void) | null = null;
+
+  async stop(name: string): Promise<Recording | null> {
+    const recorder = this.#recorder;
+    if (!recorder) return null;
+    const seconds = (Date.now() - (this.startedAt ?? Date.now())) / 1000;
+    const file = await new Promise<Blob>((resolve) => {
+      this.#finished = resolve;
+      recorder.stop();
+    });
+    cancelAnimationFrame(this.#handle);
+    this.#recorder = null;
+    this.startedAt = null;
+    const isMp4 = file.type === 'video/mp4';
+    return { file, name: `${name}.${isMp4 ? 'mp4' : 'webm'}`, seconds, isMp4 };
+  }
+}
+
+function isKnown(type: string): boolean {
+  return MediaRecorder.isTypeSupported(type);
+}
+
+/** The whole of a picture, as large as it fits. */
+function drawWhole(
+  pen: CanvasRenderingContext2D,
+  shown: HTMLCanvasElement | HTMLVideoElement,
+): void {
+  const [wide, high] =
+    shown instanceof HTMLVideoElement
+      ? [shown.videoWidth, shown.videoHeight]
+      : [shown.width, shown.height];
+  if (wide === 0 || high === 0) return;
+  const scale = Math.min(WIDTH / wide, HEIGHT / high);
+  const [w, h] = [wide * scale, high * scale];
+  pen.drawImage(shown, (WIDTH - w) / 2, (HEIGHT - h) / 2, w, h);
+}
+
+/** Gives a file to the browser to keep. */
+export function keep({ file, name }: Recording): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

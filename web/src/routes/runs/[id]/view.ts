@@ -1,0 +1,49 @@
+/** What of a run's page is in its address. */
+import { AXES, type Axis } from '$lib/chart/look';
+import { query } from '$lib/urls';
+
+export type Panel = 'tune' | 'fork';
+
+export interface View {
+  axis: Axis;
+  /** Weight of the smoothing. */
+  weight: number;
+  log: boolean;
+  /** What was zoomed to, on the axis; nothing while the charts follow the newest point. */
+  zoom: [number, number] | null;
+  panel: Panel | null;
+  /** The checkpoint to fork from. */
+  from: string;
+}
+
+export const SMOOTHING = 0.6;
+
+export function readView(search: URLSearchParams): View {
+  const axis = search.get('x') as Axis;
+  const weight = Number(search.get('smooth') ?? SMOOTHING);
+  const [low, high] = (search.get('range') ?? '').split('..').map(Number);
+  const panel = search.get('panel');
+  return {
+    axis: AXES.includes(axis) ? axis : 'steps',
+    weight: Number.isFinite(weight) ? Math.min(0.99, Math.max(0, weight)) : SMOOTHING,
+    log: search.get('scale') === 'log',
+    zoom:
+      low !== undefined && high !== undefined && Number.isFinite(low) && high > low
+        ? [low, high]
+        : null,
+    panel: panel === 'tune' || panel === 'fork' ? panel : null,
+    from: search.get('from') ?? 'latest',
+  };
+}
+
+/** The query of the address, without what is as it is by itself. */
+export function writeView({ axis, weight, log, zoom, panel, from }: View): string {
+  return query({
+    x: axis === 'steps' ? null : axis,
+    smooth: weight === SMOOTHING ? null : weight,
+    scale: log ? 'log' : null,
+    range: zoom && zoom.map((end) => Number(end.toPrecision(12))).join('..'),
+    panel,
+    from: panel === 'fork' && from !== 'latest' ? from : null,
+  });
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { Run } from '$lib/api/types';
+
+import { type Arrangement, arrange, windowOf, withoutSeed } from './table';
+
+const run = (id: string, more: Partial<Run> = {}) =>
+  ({
+    id,
+    kind: 'train',
+    name: `Cart Pole, PPO, seed ${id}`,
+    env_id: 'CartPole-v1',
+    algorithm: 'ppo',
+    state: 'succeeded',
+    created_at: `2026-01-0${id}`,
+    step: Number(id) * 100,
+    mean_reward: null,
+    latest_eval: null,
+    group: null,
+    experiment_id: null,
+    pinned: false,
+    ...more,
+  }) as unknown as Run;
+
+const PLAIN: Arrangement = {
+  text: '',
+  state: '',
+  kind: '',
+  sort: 'created',
+  descending: true,
+  grouped: false,
+  folded: new Set(),
+};
+const RUNS = [
+  run('1', { mean_reward: 20, group: 'g-1' }),
+  run('2', { mean_reward: 40, group: 'g-1', state: 'running' }),
+  run('3', { name: 'Pendulum, PPO, seed 3', env_id: 'Pendulum-v1', state: 'lost' }),
+];
+
+function check(how: Partial<Arrangement>, expected: string[]) {
+  const rows = arrange(RUNS, { ...PLAIN, ...how });
+  expect(
+    rows.map(({ run: one, group }) => one?.id ?? `${group?.title}: ${group?.runs.length}`),
+  ).toEqual(expected);
+}
+
+describe('the rows', () => {
+  test('newest first, or in any other order, nothing last', () => {
+    check({}, ['3', '2', '1']);
+    check({ sort: 'return' }, ['2', '1', '3']);
+    check({ sort: 'return', descending: false }, ['1', '2', '3']);
+  });
+
+  test('by words and states', () => {
+    check({ text: 'cart run' }, ['2']);
+    check({ state: 'active' }, ['2']);
+    check({ state: 'lost' }, ['3']);
+    check({ kind: 'eval' }, []);
+  });
+
+  test('in groups of one configuration', () => {
+    check({ grouped: true }, ['Pendulum-v1 / ppo: 1', '3', 'Cart Pole, PPO: 2', '2', '1']);
+    check({ grouped: true, folded: new Set(['g-1']) }, [
+      'Pendulum-v1 / ppo: 1',
+      '3',
+      'Cart Pole, PPO: 2',
+    ]);
+    const [, , row] = arrange(RUNS, { ...PLAIN, grouped: true });
+    expect(row?.group).toMatchObject({ mean: 30, spread: 10, active: 1 });
+  });
+
+  test('pinned ones on top', () => {
+    const rows = arrange([...RUNS, run('0', { pinned: true })], PLAIN);
+    expect(rows[0]?.run?.id).toBe('0');
+  });
+});
+
+test('only what is on screen is drawn', () => {
+  expect(windowOf(10_000, 40, 0, 800)).toEqual({ from: 0, to: 28 });
+  expect(windowOf(10_000, 40, 4000, 800)).toEqual({ from: 92, to: 128 });
+  expect(windowOf(5, 40, 4000, 800)).toEqual({ from: 5, to: 5 });
+});
+
+test('a name without its seed', () => {
+  expect(withoutSeed('Cart Pole, PPO, seed 42')).toBe('Cart Pole, PPO');
+});

@@ -1,0 +1,305 @@
+/**
+ * The control room: a run watched, tuned, forked, tested, put away and brought back; many runs in
+ * a table; several over each other. One lab for all of it, with one endless training.
+ */
+import { mkdir } from 'node:fs/promises';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { seriousViolations } from './axe';
+import { type Complaints, SIZES, launch, open } from './browser';
+import { Lab } from './lab';
+
+type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+const SCREENSHOTS = 'screenshots';
+const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.episodes=1'];
+
+let lab: Lab;
+let browser: Browser;
+let session: Session;
+/** Trains for ever, until it is stopped. */
+let endless: string;
+/** Two seeds of one configuration that have come to their end. */
+let seeds: string[];
+
+beforeAll(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  lab = await Lab.start();
+  browser = await launch();
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(lab.loginUrl);
+  await page.waitForURL(`${lab.origin}/**`);
+  session = await context.storageState();
+  await context.close();
+  await lab.command('train', 'CartPole-v1', '--steps', '10000', '--seeds', '1,2', ...SHORT);
+  const { runs } = await lab.call<{ runs: { id: string }[] }>('/api/runs');
+  seeds = runs.map(({ id }) => id);
+  const started = await lab.command<{ run_id: string }>(
+    ...['train', 'CartPole-v1', '--steps', '1000000000', '--seed', '7', '--detach', ...SHORT],
+  );
+  endless = started.run_id;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+async function expectSound(page: Page, complaints: Complaints) {
+  const over = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
+  expect(await seriousViolations(page), page.url()).toEqual([]);
+  expect(complaints.take()).toEqual([]);
+}
+
+const setSlider = (page: Page, name: RegExp, position: string) =>
+  page.getByRole('slider', { name }).fill(position);
+
+describe.each(SIZES)('at $name', (size) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
+    page.setDefaultTimeout(20_000);
+  });
+  afterAll(() => context.close());
+
+  test('a run is tuned between its bounds, and the change is told and marked', async () => {
+    await page.goto(`${lab.origin}/runs/${endless}`);
+    await page.getByRole('button', { name: 'Tune', exact: true }).click();
+    await page.waitForURL('**panel=tune');
+    await setSlider(page, /^Entropy bonus/, size.width > 720 ? '200' : '400');
+    await page.getByText('1 changed').waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/run-tune-${size.name}-light.png` });
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Apply 1' }).click();
+    await page.getByText('The same from a shell').click();
+    await page.getByText(/cartridge tune/).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('panel'));
+    await page
+      .locator('.log li', { hasText: /trainer.ent_coef: .* -> / })
+      .first()
+      .waitFor({ timeout: 20_000 });
+    await page
+      .locator('.audit li', { hasText: /^\d\d:\d\d ent_coef .* to 0.0/ })
+      .first()
+      .waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('the view is in the address, and a zoom shows the stretch closer', async () => {
+    await page.goto(`${lab.origin}/runs/${endless}?scale=log&x=relative&smooth=0.9`);
+    await page.getByRole('switch', { name: 'Log', checked: true }).waitFor();
+    const closer = page.waitForResponse((response) => /metrics\?.*from=/.test(response.url()));
+    const box = await page.locator('.u-over').first().boundingBox();
+    if (!box) throw new Error('no chart');
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await closer;
+    expect(page.url()).toMatch(/scale=log.*range=/);
+    await page.reload();
+    await page.getByRole('button', { name: 'Follow', pressed: false }).click();
+    await page.waitForURL((url) => !url.searchParams.has('range'));
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('artifacts, log, events and config are there to be searched and had', async () => {
+    await page.goto(`${lab.origin}/runs/${seeds[0]}`);
+    await page.locator('.artifacts tr', { hasText: 'step_' }).first().waitFor();
+    await page
+      .locator('.artifacts .badge', { hasText: /\d of \d+ kept/ })
+      .first()
+      .waitFor();
+    for (const name of ['TensorBoard', 'W&B']) {
+      const door = page.getByRole('button', { name });
+      expect(await door.isDisabled()).toBe(true);
+      expect(await door.getAttribute('title')).toMatch(/trainer/);
+    }
+    await page.getByRole('button', { name: 'Search', exact: true }).last().click();
+    await page.getByLabel('Find in the log').fill('nothing has this');
+    await page.getByText('No line has').waitFor();
+    await page.getByLabel('Find in the configuration').fill('gamma');
+    expect(await page.locator('dl.kv', { hasText: 'trainer.gamma' }).locator('dt').count()).toBe(1);
+    await page.screenshot({
+      path: `${SCREENSHOTS}/run-done-${size.name}-light.png`,
+      fullPage: true,
+    });
+    await expectSound(page, complaints);
+  });
+
+  test('a fork begins from a checkpoint with a setting changed', async () => {
+    await page.goto(`${lab.origin}/runs/${seeds[0]}?panel=fork`);
+    await page.getByLabel('From checkpoint').selectOption({ label: 'step 2,048' });
+    await page.waitForURL('**from=*');
+    await setSlider(page, /^Learning rate/, '300');
+    await page.getByText('1 changed').waitFor();
+    await page.locator('aside').getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(seeds[0] as string));
+    await page.locator('.kv', { hasText: `from ${seeds[0]}` }).waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a run is pinned, put away and deleted, and each is taken back', async () => {
+    const id = seeds[1] as string;
+    await page.goto(`${lab.origin}/runs/${id}`);
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.waitForURL('**/runs');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('link', { name: id }).first().waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('the table is filtered, ordered and grouped by its address', async () => {
+    await page.goto(`${lab.origin}/runs?state=active`);
+    await page.getByRole('link', { name: endless }).waitFor();
+    expect(await page.getByRole('link', { name: seeds[1] as string }).count()).toBe(0);
+    await page.getByLabel('State').selectOption('');
+    await page
+      .getByRole('link', { name: seeds[1] as string })
+      .first()
+      .waitFor();
+    await page.getByLabel('Filter runs').fill('no such run');
+    await page.getByText('No run matches').waitFor();
+    await page.getByRole('link', { name: 'Show all' }).click();
+    if (size.width > 720) {
+      await page.getByRole('button', { name: 'Steps', exact: true }).click();
+      await page.waitForURL('**sort=-step');
+      await page.getByRole('switch', { name: 'Group' }).click();
+      await page.waitForURL('**grouped=1');
+      const group = page.locator('tr.group', { hasText: '2 runs' }).first();
+      await group.getByRole('button').click();
+      await page.getByRole('button', { expanded: false }).first().waitFor();
+      await group.getByRole('checkbox').check();
+      await page.getByText('2 chosen').waitFor();
+      await page.screenshot({ path: `${SCREENSHOTS}/runs-grouped-1280-light.png` });
+      await expectSound(page, complaints);
+      await page.getByRole('toolbar').getByRole('link', { name: 'Compare' }).click();
+      await page.waitForURL('**/compare?runs=*');
+    } else await expectSound(page, complaints);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('runs over each other: seeds as one line, settings that differ', async () => {
+    await page.goto(`${lab.origin}/compare?runs=${[...seeds, endless].join(',')}`);
+    await page.getByRole('img', { name: 'Mean return of 2 of 2 lines' }).waitFor();
+    await page.getByRole('switch', { name: 'Seeds as one' }).click();
+    await page.getByRole('img', { name: 'Mean return of 3 of 3 lines' }).waitFor();
+    expect(page.url()).toContain('seeds=apart');
+    await page.locator('td', { hasText: 'seeds.seed_base' }).waitFor();
+    await page.getByRole('region', { name: 'Evaluations side by side' }).waitFor();
+    await page.screenshot({
+      path: `${SCREENSHOTS}/compare-${size.name}-light.png`,
+      fullPage: true,
+    });
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: `Leave out ${endless}` }).click();
+    await page.getByRole('img', { name: 'Mean return of 1 of 1 lines' }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: `Leave out ${endless}` }).waitFor();
+    await page.goto(`${lab.origin}/compare?runs=r-nosuch`);
+    await page.getByText('There is no run r-nosuch').waitFor();
+    expect(complaints.take(/\b404\b/)).toEqual([]);
+    await expectSound(page, complaints);
+  });
+
+  test('RECORD keeps a film, RESET clears the charts and never the run', async () => {
+    await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
+    await page.getByRole('button', { name: 'Record' }).click();
+    const kept = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^[12] s$/ }).click({ timeout: 10_000 });
+    expect((await kept).suggestedFilename()).toMatch(/^CartPole-v1-r-.*\.(mp4|webm)$/);
+    await page.getByRole('button', { name: 'Reset', exact: true }).click();
+    await page.getByText('Feed and charts were cleared').waitFor();
+    const { state } = await lab.call<{ state: string }>(`/api/runs/${endless}`);
+    expect(state).toBe('running');
+    expect(complaints.take()).toEqual([]);
+  });
+});
+
+describe('a test and a training', () => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, SIZES[0], { storageState: session }));
+  });
+  afterAll(() => context.close());
+
+  test('TEST plays the policy, then shows its film and its figures', async () => {
+    await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
+    await page.getByRole('region', { name: 'Policy behavior detected' }).waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.waitForURL('**test=*');
+    await page.locator('.scene video').waitFor({ timeout: 60_000 });
+    await page.getByText('test of 10 episodes').waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/lab-test-1280-light.png` });
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    await page.waitForURL((url) => !url.searchParams.has('test'));
+    await page.getByText('last 100 episodes').first().waitFor();
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('a preset and a setting from the fold are what the run gets', async () => {
+    await page.goto(`${lab.origin}/lab?env=CartPole-v1`);
+    await page.getByRole('button', { name: 'Fast', exact: true }).click();
+    expect(await page.getByLabel('Total timesteps').inputValue()).toBe('200,000');
+    await page.getByText('more, all at preset').click();
+    await page.getByLabel('Discount', { exact: true }).fill('2');
+    await page.getByLabel('Discount', { exact: true }).blur();
+    await page.getByText('From 0.8 to 0.9999.').waitFor();
+    await page.getByLabel('Discount', { exact: true }).fill('0.95');
+    await page.getByLabel('Discount', { exact: true }).blur();
+    await expectSound(page, complaints);
+    await page.getByLabel('Total timesteps').fill('1000000000');
+    await page.getByRole('button', { name: 'Train', exact: true }).click();
+    await page.waitForURL('**run=*');
+    const id = new URL(page.url()).searchParams.get('run');
+    type Config = { trainer: Record<string, unknown>; simulation: Record<string, unknown> };
+    const config = await lab.call<Config>(`/api/runs/${id}/config`);
+    expect(config.trainer).toMatchObject({ gamma: 0.95, total_timesteps: 1_000_000_000 });
+    expect(config.simulation).toMatchObject({ n_envs: 4 });
+    await lab.call(`/api/runs/${id}/terminate`, 'POST');
+    expect(complaints.take()).toEqual([]);
+  });
+});
+
+test('a viewer sees all and can do nothing, and is told why', async () => {
+  const made = await lab.command<{ secret: string }>(
+    'token',
+    'new',
+    '--role',
+    'viewer',
+    '--name',
+    'wall',
+  );
+  const { context, page, complaints } = await open(browser, SIZES[0]);
+  await page.goto(`${lab.origin}/login`);
+  await page.getByLabel('Or paste the token').fill(made.secret);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL((url) => !url.pathname.startsWith('/login'));
+  complaints.take();
+  await page.goto(`${lab.origin}/runs/${endless}?panel=tune`);
+  const pause = page.getByRole('button', { name: 'Pause', exact: true });
+  await pause.waitFor();
+  expect(await pause.isDisabled()).toBe(true);
+  expect(await pause.getAttribute('title')).toContain('viewer');
+  expect(await page.getByRole('slider', { name: /^Learning rate/ }).isDisabled()).toBe(true);
+  await page.goto(`${lab.origin}/lab`);
+  expect(await page.getByRole('button', { name: 'Train', exact: true }).isDisabled()).toBe(true);
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
