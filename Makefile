@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test bless gen dev bench fuzz deny clean
+.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test bless gen dev bench fuzz deny advisories clean
 
 ## help: this menu
 help:
@@ -89,6 +89,7 @@ bench: build
 	benches/ingest.sh > benches/results/ingest.jsonl
 	benches/index.sh > benches/results/index.jsonl
 	benches/episodes.sh > benches/results/episodes.jsonl
+	benches/api.sh > benches/results/api.json
 	benches/readers.sh > benches/results/readers.json
 	benches/watching.sh > benches/results/watching.json
 	benches/chaos.sh > benches/results/chaos.txt
@@ -101,10 +102,17 @@ SECONDS ?= 60
 fuzz:
 	CARTRIDGE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --release --package cartridge-engine --test it -- fuzz --nocapture
 
-## deny: licences, bans and sources of what we depend on
-deny:
+## deny: licences, bans and sources of what we depend on, with every feature
+deny: .deny
+	$(CARGO) deny --log-level error check --hide-inclusion-graph licenses bans sources
+
+## advisories: known faults of what we depend on; fetches their database
+advisories: .deny
+	$(CARGO) deny --log-level error check --hide-inclusion-graph advisories
+
+.PHONY: .deny
+.deny:
 	command -v cargo-deny >/dev/null || $(CARGO) install cargo-deny --locked
-	$(CARGO) deny check licenses bans sources
 
 clean:
 	$(CARGO) clean

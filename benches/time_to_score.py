@@ -88,16 +88,18 @@ def main() -> None:
     def alone(train, env_id: str, seed: int) -> dict:
         own = free.get()
         try:
-            return train(env_id, seed, ["taskset", "-c", ",".join(map(str, own))])
+            result = train(env_id, seed, ["taskset", "-c", ",".join(map(str, own))])
+            print(f"{env_id} {train.__name__} {seed}: {result}", file=sys.stderr, flush=True)
+            return result
         finally:
             free.put(own)
 
     for env_id in args.envs:
         seeds = range(FIRST_SEED, FIRST_SEED + args.seeds)
-        sides = []
-        for train in (ours, theirs):
-            with ThreadPoolExecutor(args.jobs) as pool:
-                sides.append(list(pool.map(lambda seed, train=train: alone(train, env_id, seed), seeds)))
+        with ThreadPoolExecutor(args.jobs) as pool:
+            trainings = [[pool.submit(alone, train, env_id, seed) for seed in seeds] for train in (theirs, ours)]
+            their_side, our_side = ([training.result() for training in side] for side in trainings)
+        sides = [our_side, their_side]
         middle = [[statistics.median(x[key] for x in side) for key in ("seconds", "score")] for side in sides]
         for name, side, (seconds, score) in zip(("ours", "SB3"), sides, middle, strict=True):
             scores = ", ".join(f"{x['score']:.0f}" for x in side)

@@ -94,7 +94,12 @@ export class Lab {
 
   /** Runs a command on the lab's folder and returns the last line that it printed, as JSON. */
   async command<T>(...args: string[]): Promise<T> {
-    const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data, '--json']);
+    return await this.bare<T>(...args, '--data', this.data, '--json');
+  }
+
+  /** The same, for commands that say where the folder is before what they start. */
+  async bare<T>(...args: string[]): Promise<T> {
+    const { stdout } = await promisify(execFile)(BINARY, args);
     return JSON.parse(stdout.trim().split('\n').at(-1) as string) as T;
   }
 

@@ -31,6 +31,7 @@
 mod priorities;
 mod replay;
 mod state;
+mod worths;
 
 use std::ops::Range;
 
@@ -42,6 +43,7 @@ use serde::{Deserialize, Serialize};
 
 use self::priorities::Priorities;
 use self::replay::{End, Replay, Samples, Shape};
+use self::worths::Worths;
 use crate::adam::{self, Adam};
 use crate::fault::Fault;
 use crate::metric::Metric;
@@ -201,6 +203,8 @@ pub struct Dqn {
     stepped: Stepped,
     replay: Replay,
     priorities: Option<Priorities>,
+    /// None where what follows a transition is not judged by the target alone, or not for good.
+    worths: Option<Worths>,
     learner: Learner,
     team: Team,
     step: u64,
@@ -271,6 +275,9 @@ const N_AHEAD: usize = 4;
 struct Shard {
     judged: [Judged; N_AHEAD],
     work: Workspace,
+    /// Of the samples whose next observation has to be judged: which they are, and what was seen.
+    unknown: Vec<(usize, usize)>,
+    unknown_observations: Vec<f32>,
     next_work: Workspace,
     choosing: Workspace,
     output_gradient: Vec<f32>,
@@ -284,6 +291,7 @@ struct Shard {
 #[derive(Debug, Default)]
 struct Judged {
     samples: Samples,
+    next_values: Vec<f32>,
     targets: Vec<f32>,
 }
 
@@ -294,6 +302,7 @@ struct Lesson<'a> {
     replay: &'a Replay,
     network: &'a Mlp,
     target: &'a Mlp,
+    worths: Option<&'a Worths>,
     /// Samples in the whole minibatch.
     n_samples: usize,
 }
@@ -366,6 +375,7 @@ impl Dqn {
             stepped: Stepped::new(n_lanes),
             replay,
             priorities,
+            worths: (!config.double_q && config.n_steps == 1).then(Worths::new),
             learner: Learner {
                 shards: (0..n_shards).map(|_| Shard::default()).collect(),
                 gradient: vec![0.0; n_parameters],
@@ -537,12 +547,18 @@ impl Dqn {
                 });
             }
         }
+        if let Some(worths) = &mut self.worths {
+            (0..lanes.len()).for_each(|lane| worths.begin(replay.slot_of(row, lane)));
+        }
         replay.advance();
         if let Some(priorities) = &mut self.priorities {
             note_row(priorities, replay);
         }
         if replay.present().is_multiple_of(config.target_interval()) {
             follow(target, network, config.tau as f32, team);
+            if let Some(worths) = &mut self.worths {
+                worths.forget();
+            }
         }
     }
 
@@ -558,13 +574,12 @@ impl Dqn {
         self.learner.weights.clear();
         (0..n).for_each(|_| self.draw());
         if n > 1 {
-            let Self { config, network, target, replay, learner, team, .. } = self;
-            let lesson = Lesson { config, replay, network, target, n_samples: config.batch_size };
+            let Self { config, network, target, replay, worths, learner, team, .. } = self;
+            let (worths, n_samples) = (worths.as_ref(), config.batch_size);
+            let lesson = Lesson { config, replay, network, target, worths, n_samples };
             let Learner { shards, drawn, .. } = learner;
             team.each(shards, |index, shard| {
-                for minibatch in 0..n {
-                    shard.judge(&lesson, minibatch, &drawn[lesson.part(minibatch, index)]);
-                }
+                shard.judge(&lesson, n, |minibatch| &drawn[lesson.part(minibatch, index)]);
             });
         }
         for minibatch in 0..n {
@@ -580,15 +595,16 @@ impl Dqn {
     /// finite.
     fn step_on(&mut self, minibatch: usize, is_judged: bool, tally: &mut Tally) {
         let learning_rate = self.learning_rate();
-        let Self { config, network, target, optimizer, replay, learner, team, .. } = self;
+        let Self { config, network, target, optimizer, replay, worths, learner, team, .. } = self;
         let Learner { drawn, weights, shards, gradient, .. } = learner;
 
         // What each shard finds, on any thread.
-        let lesson = Lesson { config, replay, network, target, n_samples: config.batch_size };
+        let (worths, n_samples) = (worths.as_ref(), config.batch_size);
+        let lesson = Lesson { config, replay, network, target, worths, n_samples };
         team.each(shards, |index, shard| {
             let part = lesson.part(minibatch, index);
             if !is_judged {
-                shard.judge(&lesson, minibatch, &drawn[part.clone()]);
+                shard.judge(&lesson, 1, |_| &drawn[part.clone()]);
             }
             shard.learn(&lesson, minibatch, &weights[part]);
         });
@@ -632,7 +648,7 @@ impl Dqn {
         ]
         .map(|name| (name, Vec::new()));
         for shard in &mut learner.shards {
-            let Judged { samples, targets } = &mut shard.judged[minibatch];
+            let Judged { samples, targets, .. } = &mut shard.judged[minibatch];
             let actions = samples.actions.iter().map(|&x| x as f32).collect();
             let masks = samples.next_masks.iter().map(|&x| f32::from(u8::from(x))).collect();
             let parts = [
@@ -693,28 +709,56 @@ impl Dqn {
 }
 
 impl Shard {
-    /// Gathers its samples of a minibatch and judges what each should have been expected to bring.
-    fn judge(&mut self, lesson: &Lesson<'_>, minibatch: usize, transitions: &[u64]) {
-        let Lesson { config, replay, network, target, .. } = *lesson;
-        let n_actions = replay.shape().n_actions;
-        let Self { judged, next_work, choosing, .. } = self;
-        let Judged { samples, targets } = &mut judged[minibatch];
-        samples.clear();
-        for &transition in transitions {
-            replay.gather(transition, config.n_steps, config.gamma as f32, samples);
+    /// Gathers its samples of the first `n` minibatches, which are these transitions, and judges
+    /// what each should have been expected to bring.
+    fn judge<'a>(
+        &mut self,
+        lesson: &Lesson<'_>,
+        n: usize,
+        transitions: impl Fn(usize) -> &'a [u64],
+    ) {
+        let Lesson { config, replay, network, target, worths, .. } = *lesson;
+        let Shape { n_observation, n_actions, .. } = replay.shape();
+        let Self { judged, unknown, unknown_observations, next_work, choosing, .. } = self;
+
+        // Gather, and look up what is known.
+        unknown.clear();
+        unknown_observations.clear();
+        for (minibatch, Judged { samples, next_values, .. }) in judged[..n].iter_mut().enumerate() {
+            samples.clear();
+            next_values.clear();
+            for (index, &transition) in transitions(minibatch).iter().enumerate() {
+                replay.gather(transition, config.n_steps, config.gamma as f32, samples);
+                let known = worths.and_then(|worths| worths.get(replay.slot(transition)));
+                next_values.push(known.unwrap_or_default());
+                if known.is_none() {
+                    unknown.push((minibatch, index));
+                    let next = &samples.next_observations[index * n_observation..];
+                    unknown_observations.extend_from_slice(&next[..n_observation]);
+                }
+            }
         }
-        let n = samples.len();
-        let next = target.forward(&samples.next_observations, n, next_work);
+
+        // Ask the target for the others, all at once.
+        let next = target.forward(unknown_observations, unknown.len(), next_work);
         let chosen = match config.double_q {
-            true => network.forward(&samples.next_observations, n, choosing),
+            true => network.forward(unknown_observations, unknown.len(), choosing),
             false => next,
         };
-        targets.clear();
         let rows = next.chunks_exact(n_actions).zip(chosen.chunks_exact(n_actions));
-        for (index, (values, choosing)) in rows.enumerate() {
+        for (&(minibatch, index), (values, choosing)) in unknown.iter().zip(rows) {
+            let Judged { samples, next_values, .. } = &mut judged[minibatch];
             let mask = samples.next_masks.get(index * n_actions..(index + 1) * n_actions);
-            let next_value = values[best_action(choosing, mask)];
-            targets.push(samples.returns[index] + samples.discounts[index] * next_value);
+            next_values[index] = values[best_action(choosing, mask)];
+            if let Some(worths) = worths {
+                worths.set(replay.slot(transitions(minibatch)[index]), next_values[index]);
+            }
+        }
+
+        for Judged { samples, next_values, targets } in &mut judged[..n] {
+            let parts = samples.returns.iter().zip(&samples.discounts).zip(&*next_values);
+            targets.clear();
+            targets.extend(parts.map(|((reward, discount), value)| reward + discount * value));
         }
     }
 
@@ -723,7 +767,7 @@ impl Shard {
         let Lesson { replay, network, n_samples, .. } = *lesson;
         let n_actions = replay.shape().n_actions;
         let Self { judged, work, output_gradient, .. } = self;
-        let Judged { samples, targets } = &judged[minibatch];
+        let Judged { samples, targets, .. } = &judged[minibatch];
         let n = samples.len();
 
         let values = network.forward(&samples.observations, n, work);

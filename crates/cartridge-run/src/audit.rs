@@ -2,15 +2,16 @@
 //!
 //! Each line carries the hash of the line before and a signature under the lab's key, so that a
 //! line which was changed, taken out or put in is recognised. `data/audit.head` says how many lines
-//! there are and what the last one is, so that a cut end is recognised too. Pins, archived and deleted runs live
-//! here and nowhere else: [`Marks`] folds the lines into what is marked now.
+//! there are and what the last one is, so that a cut end is recognised too; that both are gone shows
+//! by the trainings that it should tell of. Pins, archived and deleted runs live here and nowhere
+//! else: [`Marks`] folds the lines into what is marked now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
-use cartridge_store::{ControlLine, DataDir, ExperimentId, RunId, StoreError};
+use cartridge_store::{ControlLine, DataDir, ExperimentId, RunId, RunKind, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -120,6 +121,8 @@ pub enum Deed {
     Logout,
     /// Somebody took note of an alert.
     Acknowledge,
+    /// Settings of the lab were changed, by their paths.
+    Configure,
     /// Something that has no word of its own: `new` has the request.
     Request,
 }
@@ -152,6 +155,7 @@ impl Deed {
             Self::Login => "login",
             Self::Logout => "logout",
             Self::Acknowledge => "acknowledge",
+            Self::Configure => "configure",
             Self::Request => "request",
         }
     }
@@ -420,6 +424,7 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     let signing_key = signing_key(&key);
     let (mut seq, mut previous) = (0, String::new());
+    let mut made = BTreeSet::new();
     check_lines(data, &path(data), &mut verdict, |line: AuditLine| {
         seq += 1;
         if line.seq != seq {
@@ -435,6 +440,9 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
             return Err("its signature is wrong".to_owned());
         }
         previous = line.hash;
+        if matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate) {
+            made.insert(line.target);
+        }
         Ok(())
     })?;
     if verdict.bad.is_empty() {
@@ -442,6 +450,9 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
     }
     let mut ids = data.run_ids()?;
     ids.sort();
+    if verdict.bad.is_empty() {
+        verdict.bad.extend(check_made(data, &ids, &made));
+    }
     for id in ids {
         let mut verifier = Verifier::new(&key, &id, 1);
         check_lines(data, &data.run(&id).control_path(), &mut verdict, |line: ControlLine| {
@@ -465,6 +476,33 @@ pub fn verify(data: &DataDir) -> Result<Verdict> {
         }
     }
     Ok(verdict)
+}
+
+/// Complains about an audit that tells nothing of the making of runs that were started here. An
+/// audit that was taken away with its head leaves no other trace: whatever came first in a new one
+/// begins a chain of its own.
+fn check_made(data: &DataDir, ids: &[RunId], made: &BTreeSet<String>) -> Option<BadLine> {
+    let is_untold = |id: &&RunId| {
+        let dir = data.run(id);
+        // A training is started when its making is recorded; a crash may come between the two.
+        let is_recorded = dir
+            .manifest()
+            .is_ok_and(|manifest| matches!(manifest.kind, RunKind::Train | RunKind::External));
+        !made.contains(id.as_str()) && is_recorded && dir.supervisor_path().exists()
+    };
+    let untold: Vec<&RunId> = ids.iter().filter(is_untold).collect();
+    let first = untold.first()?;
+    let n = untold.len();
+    let reason = if made.is_empty() {
+        format!(
+            "it tells of no run, and there are {n} that were started here, such as {first}: it was removed together with audit.head, or never came with the runs"
+        )
+    } else {
+        format!(
+            "it does not tell of the making of {n} of the runs that were started here, such as {first}: an older audit was removed, or they came from elsewhere"
+        )
+    };
+    Some(BadLine { file: "audit.jsonl".to_owned(), line: 1, reason })
 }
 
 /// A path as it is told: below the data folder.
@@ -586,6 +624,7 @@ impl Marks {
             | Deed::Login
             | Deed::Logout
             | Deed::Acknowledge
+            | Deed::Configure
             | Deed::Request => {}
         }
         let is_made = matches!(line.what, Deed::Create | Deed::Fork | Deed::Evaluate);

@@ -10,11 +10,14 @@ use std::io;
 
 use cartridge_store::beneath::Beneath;
 use cartridge_store::index::IndexedRun;
-use cartridge_store::{DataDir, RunKind, RunState, SupervisorEvent, SupervisorLine, jsonl};
+use cartridge_store::{
+    DataDir, RunKind, RunState, RunStatus, SupervisorEvent, SupervisorLine, jsonl,
+};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::lab::Health;
+use crate::queue::memory_figure;
 use crate::retention::{LabConfig, Links, Prices};
 use crate::steer;
 use crate::supervisor::read_usage;
@@ -143,6 +146,10 @@ pub struct Cluster {
     pub jobs: Jobs,
     /// CPU cores of the machine.
     pub cores: usize,
+    /// Bytes of its memory.
+    pub memory_bytes: Option<u64>,
+    /// Bytes of it that programs could still get.
+    pub memory_free_bytes: Option<u64>,
     /// Bytes that are free for the data folder.
     pub disk_free_bytes: Option<u64>,
     /// Bytes of that disk.
@@ -191,14 +198,9 @@ pub(crate) fn cluster(
     });
     for (run, health) in at_work {
         let trainer = trainer_pod(run, *health, &config.links);
-        let rate = price(&trainer, &config.prices);
-        let status = &run.status;
-        let hours = match (status.started_at, status.heartbeat_at) {
-            (Some(from), Some(to)) => ((to - from) / 3600.0).max(0.0),
-            _ => 0.0,
-        };
-        cost.per_hour += rate;
-        cost.so_far += rate * hours;
+        let of_run = RunCost::new(&run.status, &config.prices);
+        cost.per_hour += of_run.per_hour;
+        cost.so_far += of_run.so_far;
         pods.push(supervisor_pod(data, run, *health));
         pods.push(trainer);
     }
@@ -207,6 +209,8 @@ pub(crate) fn cluster(
         pods,
         jobs: Jobs::of(counts),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_bytes: memory_figure("MemTotal:"),
+        memory_free_bytes: memory_figure("MemAvailable:"),
         disk_free_bytes: disk.map(|(free, _)| free),
         disk_bytes: disk.map(|(_, whole)| whole),
         cost,
@@ -287,14 +291,31 @@ fn run_pod(run: &IndexedRun, health: Health) -> Pod {
     }
 }
 
-/// An hour of what a pod uses now.
-fn price(pod: &Pod, prices: &Prices) -> f64 {
-    const GIB: f64 = (1_u64 << 30) as f64;
-    let memory = pod.memory_bytes.unwrap_or(0) as f64 / GIB;
-    let gpu = pod.gpu_percent.map_or(0.0, |_| 1.0);
-    pod.cpu_percent.unwrap_or(0.0) / 100.0 * prices.cpu_core_hour
-        + memory * prices.memory_gib_hour
-        + gpu * prices.gpu_hour
+/// What one run costs, as an estimate: as if it had always used what was measured last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RunCost {
+    /// An hour of what it uses; 0 once it has ended.
+    pub per_hour: f64,
+    /// What it has come to since it was started.
+    pub so_far: f64,
+}
+
+impl RunCost {
+    /// The cost of a run by these prices.
+    pub fn new(status: &RunStatus, prices: &Prices) -> Self {
+        const GIB: f64 = (1_u64 << 30) as f64;
+        let memory = status.rss_bytes.unwrap_or(0) as f64 / GIB;
+        let gpu = status.gpu.map_or(0.0, |_| 1.0);
+        let rate = status.cpu_percent.unwrap_or(0.0) / 100.0 * prices.cpu_core_hour
+            + memory * prices.memory_gib_hour
+            + gpu * prices.gpu_hour;
+        let hours = match (status.started_at, status.ended_at.or(status.heartbeat_at)) {
+            (Some(from), Some(to)) => ((to - from) / 3600.0).max(0.0),
+            _ => 0.0,
+        };
+        let per_hour = if status.state().is_active() { rate } else { 0.0 };
+        Self { per_hour, so_far: rate * hours }
+    }
 }
 
 impl Links {
@@ -353,6 +374,8 @@ pub(crate) fn disk_space(data: &DataDir) -> io::Result<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use cartridge_store::GpuSample;
+
     use super::*;
 
     #[test]
@@ -380,12 +403,14 @@ mod tests {
             memory_gib_hour: 0.01,
             gpu_hour: 2.0,
         };
-        let mut pod = lab_pod();
-        (pod.cpu_percent, pod.memory_bytes) = (Some(150.0), Some(2 << 30));
-        assert!((price(&pod, &prices) - 0.17).abs() < 1e-12);
-        pod.gpu_percent = Some(10.0);
-        assert!((price(&pod, &prices) - 2.17).abs() < 1e-12);
-        assert_eq!(price(&pod, &Prices::default()), 0.0);
+        let mut status = RunStatus::default();
+        (status.cpu_percent, status.rss_bytes) = (Some(150.0), Some(2 << 30));
+        (status.started_at, status.heartbeat_at) = (Some(1_000.0), Some(8_200.0));
+        let cost = RunCost::new(&status, &prices);
+        assert!((cost.per_hour - 0.17).abs() < 1e-12 && (cost.so_far - 0.34).abs() < 1e-12);
+        status.gpu = Some(GpuSample { percent: 10.0, memory_bytes: 1 });
+        assert!((RunCost::new(&status, &prices).per_hour - 2.17).abs() < 1e-12);
+        assert_eq!(RunCost::new(&status, &Prices::default()), RunCost::default());
     }
 
     #[track_caller]

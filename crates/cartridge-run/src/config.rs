@@ -20,8 +20,7 @@ use cartridge_learn::{dqn, ppo};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use self::draft::flatten;
-pub use self::draft::{Draft, Resolved};
+pub use self::draft::{Draft, Resolved, flatten};
 pub use self::presets::Preset;
 pub use self::trainer::{DqnTrainer, PpoTrainer, Trainer};
 use crate::saturation::Rule;

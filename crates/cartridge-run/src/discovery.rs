@@ -69,6 +69,20 @@ pub(crate) fn check_named(folder: &Path, path: &str) -> Result<(), &'static str>
     }
 }
 
+/// Complains about an artifact that a trainer has named and that is nowhere where its run's can be.
+/// `work` is where the trainer was started.
+pub(crate) fn check_place(
+    folder: &Path,
+    work: Option<&Path>,
+    place: &str,
+) -> Result<(), &'static str> {
+    let is_below = |base: &Path| Path::new(place).starts_with(base);
+    if Path::new(place).is_absolute() && !is_below(folder) && !work.is_some_and(is_below) {
+        return Err("the path leads out of the run's folder and of the one it was started in");
+    }
+    Ok(())
+}
+
 /// A film that was written to so shortly ago may not be whole yet.
 const SETTLES_AFTER_S: f64 = 2.0;
 

@@ -4,8 +4,9 @@
 //! in a fresh world, once, and keeps what was seen and earned; pictures are drawn when they are
 //! asked for. A foreign episode is read as its trainer told it. An [`Archive`] is the door to both,
 //! for every kind of run: trainings and evaluations have `episodes/`, a person's session has its
-//! events, and a run that was made before there were recordings can still list its episodes.
+//! events, and a run whose recordings are gone can still list its episodes.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,6 +40,7 @@ pub struct Archive {
     pub manifest: Manifest,
     /// Options of the environment.
     pub options: Map<String, Value>,
+    dir: RunDir,
     source: Source,
     /// The newest last.
     replays: Vec<Replay>,
@@ -50,8 +52,8 @@ enum Source {
     Recorded(Box<EpisodeReader>),
     /// A person's session.
     Human(DataDir),
-    /// Only figures: the run was made before there were recordings.
-    Figures(RunDir),
+    /// Only figures: what was recorded is gone.
+    Figures,
 }
 
 impl Archive {
@@ -63,26 +65,31 @@ impl Archive {
         let source = if manifest.kind == RunKind::Human && !is_game(&manifest.env_id) {
             Source::Human(data.clone())
         } else {
-            Self::source(dir)?
+            Self::source(&dir)?
         };
-        Ok(Self { manifest, options, source, replays: Vec::new() })
+        Ok(Self { manifest, options, dir, source, replays: Vec::new() })
     }
 
-    fn source(dir: RunDir) -> Result<Source> {
+    fn source(dir: &RunDir) -> Result<Source> {
         Ok(if dir.episodes_path().is_dir() {
-            Source::Recorded(Box::new(EpisodeReader::open(&dir)?))
+            Source::Recorded(Box::new(EpisodeReader::open(dir)?))
         } else {
-            Source::Figures(dir)
+            Source::Figures
         })
+    }
+
+    /// Whether episodes have ended and the folder of what was recorded of them is not there.
+    pub fn is_unrecorded(&self) -> bool {
+        matches!(self.source, Source::Figures)
     }
 
     /// Sees what was recorded since.
     pub fn refresh(&mut self) -> Result<()> {
         match &mut self.source {
-            Source::Recorded(reader) => reader.refresh()?,
+            Source::Recorded(reader) if self.dir.episodes_path().is_dir() => reader.refresh()?,
             Source::Human(_) => {}
-            // It may have been opened before its first episode ended.
-            Source::Figures(dir) => self.source = Self::source(dir.clone())?,
+            // It may have been opened before its first episode ended, or the folder has gone since.
+            Source::Recorded(_) | Source::Figures => self.source = Self::source(&self.dir)?,
         }
         Ok(())
     }
@@ -94,7 +101,7 @@ impl Archive {
             Source::Human(data) => {
                 human_heads(&Record::read(data, &self.manifest.id, None)?, &self.manifest)
             }
-            Source::Figures(dir) => figures(dir)?,
+            Source::Figures => figures(&self.dir)?,
         };
         heads.sort_by(|a, b| {
             let by = match sort {
@@ -112,15 +119,44 @@ impl Archive {
         let total = heads.len() as u64;
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let heads = heads.into_iter().skip(skip).take(limit).collect();
-        Ok(Page { total, n_damaged: 0, heads })
+        let n_damaged = if self.is_unrecorded() { total } else { 0 };
+        Ok(Page { total, n_damaged, heads })
     }
 
-    /// How many of some episodes cannot be read, or not all of their steps.
-    pub fn n_damaged_among(&mut self, numbers: &[u64]) -> Result<u64> {
+    /// A part of the list of those episodes that were reset with `seed`; as many in all.
+    pub fn page_of_seed(
+        &mut self,
+        seed: u64,
+        sort: Sort,
+        order: Order,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page> {
+        let all = self.page(sort, order, 0, usize::MAX)?;
+        let with_seed = all.heads.into_iter().filter(|head| head.seed == Some(seed));
+        let heads: Vec<EpisodeHead> = with_seed.collect();
+        let total = heads.len() as u64;
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let heads = heads.into_iter().skip(skip).take(limit).collect();
+        Ok(Page { total, n_damaged: all.n_damaged, heads })
+    }
+
+    /// How many of all episodes cannot be read, or not all of their steps.
+    pub fn n_damaged(&mut self) -> Result<u64> {
         match &mut self.source {
-            Source::Recorded(reader) => Ok(reader.n_damaged_among(numbers)?),
-            Source::Human(_) | Source::Figures(_) => Ok(0),
+            Source::Recorded(reader) => Ok(reader.n_damaged()?),
+            Source::Human(_) => Ok(0),
+            Source::Figures => Ok(figures(&self.dir)?.len() as u64),
         }
+    }
+
+    /// Which of some episodes cannot be read, or not all of their steps.
+    pub fn damaged_among(&mut self, numbers: &[u64]) -> Result<BTreeSet<u64>> {
+        let mut damaged = BTreeSet::new();
+        if let Source::Recorded(reader) = &mut self.source {
+            find_damaged(reader, numbers, &mut damaged)?;
+        }
+        Ok(damaged)
     }
 
     /// Episode `n`, ready to be looked at. It is computed once and kept for a while.
@@ -149,7 +185,7 @@ impl Archive {
                 record.actions.iter().for_each(|action| actions.push(action.borrow()));
                 body_of(actions)
             }
-            Source::Figures(_) => return Err(RunError::NotRecorded { run: run(), episode: n }),
+            Source::Figures => return Err(RunError::NotRecorded { run: run(), episode: n }),
         };
         let replay = Replay::compute(&self.manifest.env_id, &self.options, head, body)
             .map_err(|reason| reason.of(&self.manifest.id, n))?;
@@ -167,7 +203,7 @@ impl Archive {
                 let heads = human_heads(&record, &self.manifest);
                 heads.into_iter().find(|head| head.episode == n)
             }
-            Source::Figures(dir) => figures(dir)?.into_iter().find(|head| head.episode == n),
+            Source::Figures => figures(&self.dir)?.into_iter().find(|head| head.episode == n),
         };
         let run = || self.manifest.id.clone();
         found.ok_or_else(|| RunError::NoSuchEpisode { run: run(), episode: n })
@@ -189,6 +225,28 @@ impl Archive {
         Ok((first..).zip(steps).map(|(step, told)| Moment::told(step, told)).collect())
     }
 
+    /// What was seen before each of the actions `actions` of episode `n`, counted from 0, as far as
+    /// there are any. Nothing where its trainer is not ours: what that saw is in words of its own.
+    pub(crate) fn sights(&mut self, n: u64, actions: Range<u64>) -> Result<Option<Sights>> {
+        Ok(match &self.replay(n)?.steps {
+            Steps::Computed(computed) => Some(computed.sights(actions)),
+            Steps::Stored(_) => None,
+        })
+    }
+
+    /// What the actions `actions` of episode `n` earned, counted from 0, as far as there are any.
+    pub(crate) fn rewards(&mut self, n: u64, actions: Range<u64>) -> Result<Vec<f64>> {
+        if let Steps::Computed(computed) = &self.replay(n)?.steps {
+            let n_actions = computed.rewards.len() as u64;
+            let to = actions.end.min(n_actions);
+            let from = actions.start.min(to);
+            return Ok(computed.rewards[from as usize..to as usize].to_vec());
+        }
+        let Source::Recorded(reader) = &mut self.source else { return Ok(Vec::new()) };
+        let steps = reader.steps(n, actions).map_err(damaged(self.manifest.id.clone(), n))?;
+        Ok(steps.unwrap_or_default().into_iter().map(|told| told.reward).collect())
+    }
+
     fn keep(&mut self, replay: Replay) -> &mut Replay {
         if self.replays.len() >= REPLAYS {
             self.replays.remove(0);
@@ -196,6 +254,25 @@ impl Archive {
         self.replays.push(replay);
         self.replays.last_mut().expect("it was just put there")
     }
+}
+
+/// Halves the list until the damaged ones stand alone: mostly nothing is damaged, and then every
+/// block is read once.
+fn find_damaged(
+    reader: &mut EpisodeReader,
+    numbers: &[u64],
+    damaged: &mut BTreeSet<u64>,
+) -> Result<()> {
+    if reader.n_damaged_among(numbers)? == 0 {
+        return Ok(());
+    }
+    if let [number] = numbers {
+        damaged.insert(*number);
+        return Ok(());
+    }
+    let (first, second) = numbers.split_at(numbers.len() / 2);
+    find_damaged(reader, first, damaged)?;
+    find_damaged(reader, second, damaged)
 }
 
 /// Says of which episode a file is damaged.
@@ -347,6 +424,19 @@ impl Computed {
         }
     }
 
+    fn sights(&self, actions: Range<u64>) -> Sights {
+        let spec = self.env.spec();
+        let n_actions = self.rewards.len() as u64;
+        let from = actions.start.min(n_actions) as usize;
+        let to = (actions.end.min(n_actions) as usize).max(from);
+        let (seen, choices) = (spec.observation, spec.actions.size());
+        Sights {
+            spec,
+            observations: self.observations[from * seen..to * seen].to_vec(),
+            masks: spec.is_masked.then(|| self.masks[from * choices..to * choices].to_vec()),
+        }
+    }
+
     fn moments(&mut self, range: Range<u64>, with_scenes: bool) -> Vec<Moment> {
         let n_moments = self.rewards.len() as u64 + 1;
         let steps = range.start.min(n_moments)..range.end.min(n_moments);
@@ -400,6 +490,17 @@ impl Computed {
         }
         self.env.scene()
     }
+}
+
+/// What was seen before some actions of an episode, as a policy sees it.
+#[derive(Debug)]
+pub(crate) struct Sights {
+    /// Facts of the environment.
+    pub(crate) spec: &'static EnvSpec,
+    /// What was seen, one after the other.
+    pub(crate) observations: Vec<f32>,
+    /// What was legal, one after the other, where not everything always is.
+    pub(crate) masks: Option<Vec<bool>>,
 }
 
 /// Whether an environment takes `action`: of its kind and size. Numbers beyond the bounds are
@@ -562,4 +663,4 @@ impl Lab {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

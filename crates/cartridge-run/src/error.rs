@@ -62,6 +62,26 @@ pub enum RunError {
         "run `{0}` is no training of ours, so there is no policy to evaluate\nhint: `cartridge eval FILE.onnx` measures a policy from elsewhere"
     )]
     NoPolicy(RunId),
+    /// No policy of ours can say what it makes of an episode.
+    #[error("nobody can be asked about episode {episode} of run `{run}`: {reason}")]
+    NobodyToAsk {
+        /// The run.
+        run: RunId,
+        /// The episode.
+        episode: u64,
+        /// Why not.
+        reason: String,
+    },
+    /// Stepping an episode again gives something else than was recorded.
+    #[error(
+        "episode {episode} of run `{run}` does not replay to what was recorded: the environment has changed since, so a film would show something else"
+    )]
+    ReplayDiffers {
+        /// The run.
+        run: RunId,
+        /// The episode.
+        episode: u64,
+    },
     /// The run has not been evaluated.
     #[error(
         "run `{0}` has no evaluation yet\nhint: `cartridge eval {0}`, or POST /api/runs/{0}/evaluate"
@@ -173,7 +193,10 @@ pub enum RunError {
         episode: u64,
     },
     /// Nothing but figures is known of the episode.
-    #[error("episode {episode} of run `{run}` was not recorded step by step")]
+    #[error(
+        "what was recorded of episode {episode} of run `{run}` is not there: the folder `episodes` of the run is missing\n\
+         hint: bring it back from a backup; the figures of the episode are in the list"
+    )]
     NotRecorded {
         /// The run.
         run: RunId,
@@ -205,6 +228,24 @@ pub enum RunError {
         segment: std::path::PathBuf,
         /// What was found.
         detail: String,
+    },
+    /// What a run must learn from again is not what was written.
+    #[error(
+        "run `{run}` cannot go on from here: it learns again from the episodes that ended after step {first_step}, and episode {episode} is one of them: {} is damaged, {detail}\n\
+         hint: bring the file back from a backup, or go on from a checkpoint that does not need it: `cartridge fork {run} --checkpoint STEP`",
+        segment.display()
+    )]
+    DamagedPast {
+        /// The run.
+        run: RunId,
+        /// The newest episode that cannot be read.
+        episode: u64,
+        /// The file, below the run's folder.
+        segment: std::path::PathBuf,
+        /// What was found.
+        detail: String,
+        /// Episodes that ended after this step are needed.
+        first_step: u64,
     },
     /// The run has ended, so it cannot be controlled.
     #[error("run `{id}` has already ended ({})", state_word(*.state))]

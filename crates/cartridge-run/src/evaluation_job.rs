@@ -31,6 +31,7 @@ use crate::config::{ConfigError, Resources};
 use crate::error::{Result, RunError};
 use crate::evaluation::{Heard, Manner, Outcome, metric_values, play};
 use crate::film::{self, Reel, Take};
+use crate::lab::Evaluated;
 use crate::launch::Launcher;
 use crate::steer::{self, By};
 use crate::worker::{self, Journal};
@@ -39,7 +40,7 @@ use crate::worker::{self, Journal};
 pub const MAX_EPISODES: u32 = 10_000;
 
 /// The policy, in the evaluation's own folder.
-const POLICY: &str = "policy.safetensors";
+pub(crate) const POLICY: &str = "policy.safetensors";
 
 /// What was found, in the evaluation's own folder.
 const SUMMARY: &str = "summary.json";
@@ -313,6 +314,17 @@ fn find_policy(
     }
 }
 
+/// The policy that an evaluation measures: its own copy.
+pub(crate) fn policy(dir: &RunDir, id: &RunId) -> Result<Policy> {
+    let path = dir.path().join(POLICY);
+    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
+    Policy::from_safetensors(&bytes).map_err(|source| RunError::Policy {
+        run: id.clone(),
+        name: POLICY.to_owned(),
+        source,
+    })
+}
+
 /// Carries out an evaluation: the process that its supervisor started. Returns whether it ended
 /// well.
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
@@ -321,13 +333,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let job = Job::of(&manifest)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
-    let path = dir.path().join(POLICY);
-    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
-    let policy = Policy::from_safetensors(&bytes).map_err(|source| RunError::Policy {
-        run: id.clone(),
-        name: POLICY.to_owned(),
-        source,
-    })?;
+    let policy = policy(&dir, id)?;
     let mut journal = Journal::open(&dir, attempt, SHARD_MB)?;
     journal.after_checkpoint(job.step, &job.checkpoint);
     journal.event(Event::EvaluationStarted { step: job.step, episodes: job.episodes })?;
@@ -500,15 +506,16 @@ pub fn film_of(
     Ok(Some(reel.finish()?))
 }
 
-/// The evaluations of a data folder, newest first, as their files say: of one run, or of all. With
-/// matches, which are no evaluations of a policy, left out.
-pub fn list(data: &DataDir, of: Option<&RunId>) -> Result<Vec<Manifest>> {
+/// The evaluations of a data folder, newest first, as their files say: of one run or of all; of
+/// policies, matches, tournaments, or all of them.
+pub fn list(data: &DataDir, of: Option<&RunId>, what: Option<Evaluated>) -> Result<Vec<Manifest>> {
     let mut found = Vec::new();
     for id in data.run_ids()? {
         // A folder without a manifest is being made, or was never finished.
         let Ok(manifest) = data.run(&id).manifest() else { continue };
-        let is_wanted = of.is_none_or(|run| manifest.evaluates().as_ref() == Some(run));
-        if manifest.kind == RunKind::Eval && is_wanted && manifest.config["episodes"].is_u64() {
+        let is_wanted = of.is_none_or(|run| manifest.evaluates().as_ref() == Some(run))
+            && what.is_none_or(|what| what == Evaluated::of(&manifest));
+        if manifest.kind == RunKind::Eval && is_wanted {
             found.push(manifest);
         }
     }

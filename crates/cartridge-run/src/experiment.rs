@@ -78,17 +78,13 @@ pub fn clone(
     make(data, version, new, Some(from.id.clone()), by)
 }
 
-fn make(
-    data: &DataDir,
-    version: &str,
-    new: NewExperiment,
-    cloned_from: Option<ExperimentId>,
-    by: By<'_>,
-) -> Result<Experiment> {
+/// What the configuration of an experiment comes to, if all of it is right. Its name may still be
+/// missing: people look first and name it last.
+pub fn look(new: &NewExperiment) -> Result<RunConfig> {
     let NewExperiment { name, description, preset, config } = new;
     let mut errors = Vec::new();
     for (key, text, least, most) in
-        [("name", &name, 1, MOST_NAME), ("description", &description, 0, MOST_DESCRIPTION)]
+        [("name", name, 0, MOST_NAME), ("description", description, 0, MOST_DESCRIPTION)]
     {
         let n = text.trim().chars().count();
         if !(least..=most).contains(&n) {
@@ -96,14 +92,41 @@ fn make(
             errors.push(ConfigError::BadValue { key: key.to_owned(), detail });
         }
     }
-    let resolved = Resolved::new(&config, preset.as_deref()).map_err(|more| {
+    let resolved = Resolved::new(config, preset.as_deref()).map_err(|more| {
         errors.extend(more);
         RunError::of_config(std::mem::take(&mut errors))
     })?;
     if !errors.is_empty() {
         return Err(RunError::of_config(errors));
     }
-    let resolved = serde_json::to_value(&resolved.config).expect("a configuration is plain data");
+    Ok(resolved.config)
+}
+
+fn make(
+    data: &DataDir,
+    version: &str,
+    new: NewExperiment,
+    cloned_from: Option<ExperimentId>,
+    by: By<'_>,
+) -> Result<Experiment> {
+    let is_nameless = new.name.trim().is_empty();
+    let nameless = || ConfigError::BadValue {
+        key: "name".to_owned(),
+        detail: format!("it has 0 characters, and may have 1 to {MOST_NAME}"),
+    };
+    let resolved = look(&new).map_err(|error| match error {
+        RunError::Configs(mut errors) if is_nameless => {
+            errors.insert(0, nameless());
+            RunError::Configs(errors)
+        }
+        RunError::Config(error) if is_nameless => RunError::Configs(vec![nameless(), error]),
+        other => other,
+    })?;
+    if is_nameless {
+        return Err(nameless().into());
+    }
+    let NewExperiment { name, description, preset, config } = new;
+    let resolved = serde_json::to_value(&resolved).expect("a configuration is plain data");
     let sha256 = content_hash(&resolved);
     let experiment = Experiment::create(data, |id| Experiment {
         format: Experiment::FORMAT,
@@ -176,6 +199,15 @@ pub fn content_hash(config: &Value) -> String {
     }
     let bytes = serde_json::to_vec(&sorted(config)).expect("a configuration is plain data");
     Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A short name for a configuration that is the same whatever its seeds.
+pub fn hash_without_seeds(config: &Value) -> String {
+    let mut config = config.clone();
+    if let Some(sections) = config.as_object_mut() {
+        sections.remove("seeds");
+    }
+    content_hash(&config)[..12].to_owned()
 }
 
 /// Settings by full path, in sections.

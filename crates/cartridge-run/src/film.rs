@@ -10,15 +10,19 @@ use cartridge_games::env::Actions;
 use cartridge_games::registry::make_env;
 use cartridge_games::scene::Scene;
 use cartridge_media::film::{Film, FilmError, captioned, pace, size_for};
-use cartridge_store::StoreError;
 use cartridge_store::data_dir::{sync_parent, write_beside};
+use cartridge_store::{RunId, StoreError};
 use serde_json::{Map, Value};
 
 use crate::episode::Archive;
 use crate::error::{Result, RunError};
+use crate::lab::Lab;
 
 /// The end of an episode stays for this part of a second.
 const END: f64 = 0.5;
+
+/// How far below other programs a film stands that somebody waits for.
+const NICENESS: i32 = 10;
 
 /// Moments of a replay that are made at once, so that the memory does not grow with the episode.
 const PIECE: u64 = 500;
@@ -183,6 +187,31 @@ pub fn of_recorded(
     }
     let (n_frames, seconds) = (reel.n_frames(), reel.seconds());
     Ok(Exported { file: reel.finish()?, n_frames, seconds })
+}
+
+impl Lab {
+    /// A stretch of a recorded episode as a film, made for somebody who waits for it: on a thread
+    /// below all trainings, and with episodes of its own, so that nobody else waits.
+    pub fn episode_film(
+        &self,
+        id: &RunId,
+        episode: u64,
+        steps: std::ops::Range<u64>,
+        most_seconds: u32,
+    ) -> Result<Exported> {
+        let make = || {
+            // On Linux this holds for the calling thread alone.
+            _ = rustix::process::nice(NICENESS);
+            let mut archive = Archive::open(&self.data, id)?;
+            let replay = archive.replay(episode)?;
+            if replay.spec().is_some() && !replay.matches {
+                return Err(RunError::ReplayDiffers { run: id.clone(), episode });
+            }
+            of_recorded(&mut archive, episode, steps, most_seconds)
+        };
+        let made = std::thread::scope(|scope| scope.spawn(make).join());
+        made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
 }
 
 /// Writes a film below a run's folder: beside its place and then renamed, so that it is there as a

@@ -176,7 +176,7 @@ struct State {
     n_events: u64,
     is_at_work: bool,
     /// What was delivered and waits for its acknowledgement.
-    delivered: BTreeMap<u64, (Command, String)>,
+    delivered: BTreeMap<u64, Delivered>,
     /// What came of the supervisor's own control lines.
     answers: BTreeMap<u64, Result<(), String>>,
     /// What the trainer would not do, until the supervisor has recorded it.
@@ -188,6 +188,8 @@ struct State {
     tuned: BTreeMap<String, f64>,
     /// The run's folder.
     folder: PathBuf,
+    /// Where the trainer was started.
+    work: Option<PathBuf>,
     done: Option<Done>,
     checkpoint_step: Option<u64>,
     /// Where a checkpoint of an earlier attempt stands in the metrics: step, row and episode.
@@ -205,6 +207,16 @@ struct Open {
     ended_at: Option<Instant>,
 }
 
+/// A control line that the trainer was given and has not answered.
+#[derive(Debug)]
+struct Delivered {
+    command: Command,
+    by: String,
+    since: Instant,
+    /// Whether it was said that no answer came.
+    is_told: bool,
+}
+
 /// Something that was asked and will not be done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
@@ -214,6 +226,18 @@ pub(crate) struct Refusal {
     pub(crate) command: Command,
     /// Why not.
     pub(crate) reason: String,
+}
+
+impl Delivered {
+    /// Whether a person should hear that line `seq` was not answered: an end answers for itself, who
+    /// watches is nobody's concern, and what the supervisor asks by itself it sees to.
+    fn needs_answer(&self, seq: u64) -> bool {
+        let is_asked = match &self.command {
+            Command::Pause | Command::Resume | Command::Checkpoint | Command::Tune { .. } => true,
+            Command::Stop | Command::Terminate | Command::Watch { .. } => false,
+        };
+        is_asked && !self.is_told && seq < OWN_SEQ
+    }
 }
 
 /// How an attempt of a foreign trainer ended, as far as its lines tell.
@@ -239,8 +263,9 @@ impl Ingest {
             has_ended: false,
         };
         // A fork has a checkpoint before its first row.
-        let parent = dir.manifest().ok().and_then(|manifest| manifest.parent);
-        let origin = parent.map(|parent| parent.step);
+        let manifest = dir.manifest().ok();
+        let work = manifest.as_ref().and_then(|manifest| manifest.cwd.clone());
+        let origin = manifest.and_then(|manifest| manifest.parent).map(|parent| parent.step);
         let marks = Marks::read(dir, origin)?;
         let Mark { row: n_rows, episode: n_episodes, .. } = marks.last;
         let state = State {
@@ -275,6 +300,7 @@ impl Ingest {
             args: Value::Null,
             tuned: BTreeMap::new(),
             folder: dir.path().to_owned(),
+            work,
             done: None,
             checkpoint_step: None,
             marks,
@@ -316,7 +342,8 @@ impl Ingest {
     /// Remembers that a control line was handed to the trainer, so that it can be acknowledged.
     pub(crate) fn delivered(&self, seq: u64, command: Command, by: String) {
         let mut state = held(&self.shared.state);
-        state.delivered.insert(seq, (command, by));
+        let since = Instant::now();
+        state.delivered.insert(seq, Delivered { command, by, since, is_told: false });
         // Not everything is acknowledged by everybody.
         while state.delivered.len() > MAX_DELIVERED {
             state.delivered.pop_first();
@@ -338,13 +365,34 @@ impl Ingest {
         std::mem::take(&mut held(&self.shared.state).refused)
     }
 
-    /// Settings that were asked to be changed, and never answered.
+    /// What was asked longer ago than `patience` and has not been answered; each is named once. An
+    /// answer that comes later still counts.
+    pub(crate) fn take_overdue(&self, now: Instant, patience: Duration) -> Vec<Refusal> {
+        let mut state = held(&self.shared.state);
+        let overdue = state.delivered.iter_mut().filter(|(seq, delivered)| {
+            delivered.needs_answer(**seq)
+                && now.saturating_duration_since(delivered.since) > patience
+        });
+        overdue
+            .map(|(seq, delivered)| {
+                delivered.is_told = true;
+                let reason = format!("the trainer has not answered within {patience:?}");
+                Refusal { seq: *seq, command: delivered.command.clone(), reason }
+            })
+            .collect()
+    }
+
+    /// What was asked and never answered, as far as nobody was told.
     pub(crate) fn take_unanswered(&self) -> Vec<Refusal> {
         let delivered = std::mem::take(&mut held(&self.shared.state).delivered).into_iter();
-        let tunes = delivered.filter(|(_, (command, _))| matches!(command, Command::Tune { .. }));
         let reason = "the trainer ended without an answer";
-        tunes
-            .map(|(seq, (command, _))| Refusal { seq, command, reason: reason.to_owned() })
+        delivered
+            .filter(|(seq, delivered)| delivered.needs_answer(*seq))
+            .map(|(seq, Delivered { command, .. })| Refusal {
+                seq,
+                command,
+                reason: reason.to_owned(),
+            })
             .collect()
     }
 
@@ -530,6 +578,14 @@ impl Shared {
             },
             // Whatever is not taken in can be read in the log.
             verdict => {
+                if let Verdict::Wrong(kind @ (Kind::Artifacts | Kind::Checkpoint), reason) =
+                    &verdict
+                {
+                    // Something was made and is not known: a person should look.
+                    let kind = kind.name();
+                    let message = format!("A line `{kind}` of the trainer was refused: {reason}");
+                    _ = state.trainer_event(Event::Warning { message });
+                }
                 state.tally.count(&verdict);
                 log.add(line);
             }
@@ -576,6 +632,15 @@ impl State {
             Message::Config(config) => self.configure(config),
             Message::Checkpoint(checkpoint) => self.checkpoint(checkpoint),
             Message::Artifacts(artifacts) => {
+                for (name, place) in &artifacts {
+                    let checked = discovery::check_place(&self.folder, self.work.as_deref(), place);
+                    if let Err(reason) = checked {
+                        let message =
+                            format!("The trainer named `{place}` as `{name}`, but {reason}");
+                        self.trainer_event(Event::Warning { message })?;
+                        return Err(reason);
+                    }
+                }
                 self.trainer_event(Event::ArtifactsNamed { artifacts })
             }
             Message::Frame(frame) => {
@@ -852,7 +917,7 @@ impl State {
     }
 
     fn acknowledge(&mut self, ack: ControlAck) -> Result<(), &'static str> {
-        let Some((command, by)) = self.delivered.remove(&ack.seq) else {
+        let Some(Delivered { command, by, .. }) = self.delivered.remove(&ack.seq) else {
             return Err("no control line with this number waits to be acknowledged");
         };
         self.reached(ack.step.unwrap_or(0));

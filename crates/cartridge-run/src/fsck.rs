@@ -16,10 +16,11 @@ use cartridge_store::artifacts::{self, Locked};
 use cartridge_store::beneath::{Beneath, EntryKind, LEFT_OVER};
 use cartridge_store::data_dir::{sync_parent, write_beside};
 use cartridge_store::episodes::Damage;
+use cartridge_store::follow::latest_episodes;
 use cartridge_store::jsonl::{Appender, MAX_LINE_BYTES};
 use cartridge_store::{
     ArtifactKind, ArtifactList, ControlLine, DataDir, EpisodeReader, EpisodeWriter, Index,
-    Manifest, ModelList, RunDir, RunId, StoreError,
+    Manifest, ModelList, RunDir, RunId, RunKind, StoreError,
 };
 use cartridge_store::{match_log, models};
 use serde::Serialize;
@@ -53,7 +54,7 @@ pub enum Fault {
     DamagedCheckpoint,
     /// Recorded episodes cannot be read.
     DamagedEpisodes,
-    /// `latest` or `best` names a checkpoint that is not there.
+    /// `latest` or `best` names a checkpoint that is not there, or `latest` is missing.
     DanglingAlias,
     /// `artifacts.json` cannot be read.
     DamagedList,
@@ -315,7 +316,7 @@ impl Check<'_> {
         self.left_overs(id, dir.path(), 0);
         self.lines(&dir, id);
         self.episodes(&dir, id);
-        self.checkpoints(&dir, id)?;
+        self.checkpoints(&dir, &manifest)?;
         self.artifacts(&dir, &subject)
     }
 
@@ -430,7 +431,20 @@ impl Check<'_> {
     }
 
     fn episodes(&mut self, dir: &RunDir, id: &RunId) {
-        if !dir.path().join("episodes").is_dir() {
+        let folder = dir.episodes_path();
+        if !folder.is_dir() {
+            let told = latest_episodes(dir, 1).ok().and_then(|told| told.episode.last().copied());
+            if let Some(last) = told {
+                let detail = format!(
+                    "it is missing, and metrics.jsonl tells of episodes up to {last}: they are listed, and cannot be seen again"
+                );
+                let hint =
+                    "bring the folder back from a backup; nothing else has what was done in them";
+                self.find(Fault::DamagedEpisodes, Some(id), &folder, detail, hint, |_| {
+                    let detail = "there is no copy of it".to_owned();
+                    Err(StoreError::Damaged { path: folder.clone(), detail }.into())
+                });
+            }
             return;
         }
         let verify = || EpisodeReader::open(dir).and_then(|mut reader| reader.verify());
@@ -478,9 +492,12 @@ impl Check<'_> {
         }
     }
 
-    fn checkpoints(&mut self, dir: &RunDir, id: &RunId) -> Result<()> {
+    fn checkpoints(&mut self, dir: &RunDir, manifest: &Manifest) -> Result<()> {
+        let id = &manifest.id;
         let folder = dir.checkpoints_path();
         let Ok(beneath) = Beneath::open(&folder) else { return Ok(()) };
+        // A foreign trainer has no `latest`.
+        let is_ours = manifest.kind == RunKind::Train;
         let mut whole = Vec::new();
         for entry in beneath.entries().map_err(StoreError::io(&folder))? {
             if entry.kind != EntryKind::Folder || !checkpoint::is_name(&entry.name) {
@@ -504,11 +521,19 @@ impl Check<'_> {
         whole.sort_by_key(|name| (name.len(), name.clone()));
         for alias in [Alias::Latest, Alias::Best] {
             let path = folder.join(alias.file());
-            if !path.exists() || checkpoint::named(dir, alias).is_some_and(|n| whole.contains(&n)) {
+            let newest = whole.last().cloned();
+            // A link that leads nowhere is there, too, and whoever writes beside replaces it.
+            let is_there = path.symlink_metadata().is_ok();
+            let is_due = alias == Alias::Latest && is_ours && newest.is_some();
+            let is_good = checkpoint::named(dir, alias).is_some_and(|n| whole.contains(&n));
+            if is_good || (!is_there && !is_due) {
                 continue;
             }
-            let detail = "it names a checkpoint that is not there";
-            let newest = whole.last().cloned();
+            let detail = if is_there {
+                "it names a checkpoint that is not there"
+            } else {
+                "it is missing, and there are checkpoints"
+            };
             let hint = match (alias, &newest) {
                 (Alias::Latest, Some(_)) => {
                     "`cartridge fsck --repair` points it to the newest whole checkpoint"

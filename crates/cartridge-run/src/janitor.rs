@@ -172,7 +172,7 @@ fn prune(data: &DataDir, subjects: &HashMap<&RunId, &Subject>, outcome: &mut Out
 pub fn keep_newest_films(data: &DataDir, run: &RunId) -> Result<Outcome> {
     let mut known = Vec::new();
     let subject = data.run(run).manifest().ok();
-    for manifest in evaluation_job::list(data, Some(run))?.into_iter().chain(subject) {
+    for manifest in evaluation_job::list(data, Some(run), None)?.into_iter().chain(subject) {
         let subject = Subject::of(&data.run(&manifest.id), &manifest)?;
         known.push(Known { manifest, subject });
     }

@@ -30,17 +30,19 @@ use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::metrics_in;
 use cartridge_store::index::{Checkpoint, FeedRow, IndexedRun};
 use cartridge_store::{
-    DataDir, EventLine, FeedItem, Index, Manifest, MatchLog, MetricLine, RunFilter, RunId, RunKind,
-    RunState, StoreError,
+    DataDir, EventLine, FeedItem, Index, Manifest, MetricLine, RunFilter, RunId, RunKind, RunState,
+    StoreError,
 };
 
 use crate::alert::{self, Alert};
 use crate::audit::{Deed, Marks};
+use crate::cluster::RunCost;
 use crate::discovery::Subject;
 use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::queue::Limits;
+use crate::retention::Prices;
 use crate::secret;
 use crate::supervisor::{HEARTBEAT, LOST_AFTER};
 
@@ -106,14 +108,16 @@ pub struct Lab {
     /// What the audit says of the runs.
     marks: Mutex<Marks>,
     pub(crate) archives: Archives,
-    /// The log of matches, as far as it was read.
-    matches: Mutex<MatchLog>,
+    /// The log of matches, and what was made of it.
+    matches: Mutex<contests::Matches>,
     /// What was last said of runs, so that it is worked out once per row.
     said: analysis::Said,
     /// How the alerts stand.
     alerts: Mutex<alert::Book>,
     /// Runs of which something was heard since the watch last looked.
     stirred: Mutex<BTreeSet<RunId>>,
+    /// What the machine costs, as `lab.json` had it, and when that was read.
+    prices: Mutex<Option<(Instant, Prices)>>,
     /// Bytes that were removed because they were not to be kept.
     pub(crate) pruned_bytes: AtomicU64,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
@@ -203,6 +207,8 @@ pub struct RunView {
     pub pinned_checkpoints: BTreeSet<String>,
     /// Its forks.
     pub children: Vec<RunId>,
+    /// What it costs and in which currency, where there are prices.
+    pub cost: Option<(String, RunCost)>,
 }
 
 /// A run in the trash.
@@ -303,6 +309,7 @@ impl Lab {
             said: analysis::Said::default(),
             alerts: Mutex::default(),
             stirred: Mutex::default(),
+            prices: Mutex::default(),
             pruned_bytes: AtomicU64::new(0),
             lock: Mutex::new(lock),
         };

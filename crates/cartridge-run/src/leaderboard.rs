@@ -1,14 +1,20 @@
 //! What trainings have reached in an environment, best first.
 //!
-//! Trainings that differ in nothing but their seed are one row: its figure is the mean of their
-//! last evaluations, with the bootstrap interval over the seeds ([`Aggregate`]). One training alone
-//! has the interval of its evaluation's episodes, which says nothing of other seeds, and the row
-//! says which of the two it is.
+//! Trainings that differ in nothing but their seed are one row: its figure is the mean of what
+//! counts for each of them, with the bootstrap interval over the seeds ([`Aggregate`]). One training
+//! alone has the interval of its evaluation's episodes, which says nothing of other seeds, and the
+//! row says which of the two it is.
+//!
+//! A training measures itself, and is measured by evaluations that somebody asked for; those count
+//! as well when they are whole and the policy did what it held best, as it does in a training's own.
+//! Of each checkpoint the newest evaluation counts, and for the training the one of the most steps:
+//! not the best, which would be chosen by its luck. Each entry says which evaluation that was, and
+//! what the other checkpoints were measured at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cartridge_games::registry::make_env;
-use cartridge_store::{DataDir, Evaluation, Manifest, RunId, RunKind};
+use cartridge_store::{DataDir, Evaluation, Manifest, RunId, RunKind, RunState, RunStatus};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -17,8 +23,11 @@ use crate::error::Result;
 use crate::experiment::content_hash;
 use crate::steer;
 
-/// The most trainings that are looked at: the newest.
+/// The most trainings that are looked at, and the most evaluations: the newest.
 pub const MOST_RUNS: usize = 1_000;
+
+/// The most other checkpoints that an entry tells of.
+const MOST_OTHERS: usize = 10;
 
 /// What trainings have reached.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,7 +57,7 @@ pub struct Row {
     pub algorithm: String,
     /// Options of the environment.
     pub env: Map<String, Value>,
-    /// What the last evaluations come to.
+    /// What the evaluations that count come to.
     pub aggregate: Aggregate,
     /// The 95% interval of the mean.
     pub ci95: [f64; 2],
@@ -77,8 +86,60 @@ pub struct Entry {
     pub run_id: RunId,
     /// Its seed.
     pub seed: u64,
-    /// Its last evaluation.
+    /// The evaluation that counts.
+    #[serde(flatten)]
+    pub counts: Measured,
+    /// The newest evaluation of each other checkpoint, the one of the most steps first, at most 10.
+    pub others: Vec<Measured>,
+}
+
+/// An evaluation of a training.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// What was found.
     pub evaluation: Evaluation,
+    /// The run that measured it; none where the training measured itself.
+    pub evaluation_id: Option<RunId>,
+    /// Folder of the checkpoint; none where the training measured itself, whatever it had learnt.
+    pub checkpoint: Option<String>,
+}
+
+/// The evaluations of trainings that somebody asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    of: HashMap<RunId, Vec<(f64, Measured)>>,
+}
+
+impl Asked {
+    /// Takes in a run with what it found, if it is an evaluation that counts.
+    pub fn take(&mut self, manifest: &Manifest, status: &RunStatus) {
+        let is_greedy = manifest.config["deterministic"].as_bool().unwrap_or(true);
+        let is_whole = status.state() == RunState::Succeeded;
+        let (Some(of), Some(evaluation)) = (manifest.evaluates(), &status.latest_eval) else {
+            return;
+        };
+        if is_greedy && is_whole && evaluation.mean.is_finite() {
+            let checkpoint = manifest.config["checkpoint"].as_str().map(str::to_owned);
+            let (evaluation, evaluation_id) = (evaluation.clone(), Some(manifest.id.clone()));
+            let measured = Measured { evaluation, evaluation_id, checkpoint };
+            self.of.entry(of).or_default().push((manifest.created_at, measured));
+        }
+    }
+
+    /// What counts for a training, and what else is known of it.
+    fn join(&mut self, id: &RunId, own: Option<Evaluation>) -> Option<(Measured, Vec<Measured>)> {
+        let mut found = self.of.remove(id).unwrap_or_default();
+        if let Some(evaluation) = own.filter(|own| own.mean.is_finite()) {
+            let measured = Measured { evaluation, evaluation_id: None, checkpoint: None };
+            // A checkpoint is there before anybody can ask for its evaluation.
+            found.push((f64::NEG_INFINITY, measured));
+        }
+        let step = |measured: &Measured| measured.evaluation.step;
+        found.sort_by(|(t, a), (u, b)| step(b).cmp(&step(a)).then_with(|| u.total_cmp(t)));
+        found.dedup_by_key(|(_, measured)| step(measured));
+        let mut newest = found.into_iter().map(|(_, measured)| measured);
+        Some((newest.next()?, newest.take(MOST_OTHERS).collect()))
+    }
 }
 
 /// The configuration of a run without what does not change what it learns in expectation.
@@ -94,29 +155,32 @@ fn key(config: &Value) -> String {
     content_hash(&config)
 }
 
-/// The leaderboard of trainings and their last evaluations.
+/// The leaderboard of trainings with their own last evaluations, and of what was asked of them.
 pub fn leaderboard(
     env_id: &str,
-    trainings: impl IntoIterator<Item = (Manifest, Evaluation)>,
+    trainings: impl IntoIterator<Item = (Manifest, Option<Evaluation>)>,
+    mut asked: Asked,
 ) -> Result<Leaderboard> {
     let threshold = make_env(env_id, &Map::new())?.spec().reward_threshold;
-    let mut groups: BTreeMap<String, Vec<(Manifest, Evaluation)>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<(Manifest, Measured, Vec<Measured>)>> = BTreeMap::new();
     let mut n_runs = 0;
-    for (manifest, evaluation) in trainings {
-        if manifest.env_id == env_id && evaluation.mean.is_finite() {
+    for (manifest, own) in trainings {
+        if manifest.env_id == env_id
+            && let Some((counts, others)) = asked.join(&manifest.id, own)
+        {
             n_runs += 1;
-            groups.entry(key(&manifest.config)).or_default().push((manifest, evaluation));
+            groups.entry(key(&manifest.config)).or_default().push((manifest, counts, others));
         }
     }
     let mut rows: Vec<Row> = groups
         .into_iter()
         .filter_map(|(config_sha256, mut runs)| {
             runs.sort_by(|a, b| a.0.created_at.total_cmp(&b.0.created_at));
-            let means: Vec<f64> = runs.iter().map(|(_, evaluation)| evaluation.mean).collect();
+            let means: Vec<f64> = runs.iter().map(|(_, it, _)| it.evaluation.mean).collect();
             let aggregate = Aggregate::of(&means)?;
             let (ci95, interval) = match aggregate.mean_ci95 {
                 Some(ci95) => (ci95, Interval::Seeds),
-                None => (runs[0].1.ci95, Interval::Episodes),
+                None => (runs[0].1.evaluation.ci95, Interval::Episodes),
             };
             let first = &runs[0].0;
             let (name, config) = (first.name.clone(), &first.config);
@@ -125,13 +189,15 @@ pub fn leaderboard(
             let experiment_id = first.experiment_id.clone();
             let mut runs: Vec<Entry> = runs
                 .into_iter()
-                .map(|(manifest, evaluation)| Entry {
+                .map(|(manifest, counts, others)| Entry {
                     seed: manifest.config["seeds"]["seed_base"].as_u64().unwrap_or(0),
                     run_id: manifest.id,
-                    evaluation,
+                    counts,
+                    others,
                 })
                 .collect();
-            runs.sort_by(|a, b| b.evaluation.mean.total_cmp(&a.evaluation.mean));
+            let mean = |entry: &Entry| entry.counts.evaluation.mean;
+            runs.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
             Some(Row {
                 place: 0,
                 config_sha256,
@@ -156,30 +222,42 @@ pub fn leaderboard(
 
 /// The leaderboard of a data folder, as its files say, for who has no index.
 pub fn of_files(data: &DataDir, env_id: &str) -> Result<Leaderboard> {
-    let mut found = Vec::new();
+    let (mut trainings, mut evaluations) = (Vec::new(), Vec::new());
     for id in data.run_ids()? {
         // A folder without a manifest is being made, or was never finished.
         let Ok(manifest) = data.run(&id).manifest() else { continue };
-        if manifest.kind == RunKind::Train && manifest.env_id == env_id {
-            found.push(manifest);
+        match manifest.kind {
+            _ if manifest.env_id != env_id => {}
+            RunKind::Train => trainings.push(manifest),
+            RunKind::Eval if manifest.evaluates().is_some() => evaluations.push(manifest),
+            RunKind::Eval | RunKind::External | RunKind::Human => {}
         }
     }
-    found.sort_by(|a, b| b.created_at.total_cmp(&a.created_at));
-    found.truncate(MOST_RUNS);
-    let evaluated = found.into_iter().filter_map(|manifest| {
+    for found in [&mut trainings, &mut evaluations] {
+        found.sort_by(|a, b| b.created_at.total_cmp(&a.created_at));
+        found.truncate(MOST_RUNS);
+    }
+    let mut asked = Asked::default();
+    for manifest in &evaluations {
+        if let Ok((_, status)) = steer::look(data, &manifest.id) {
+            asked.take(manifest, &status);
+        }
+    }
+    let trainings = trainings.into_iter().filter_map(|manifest| {
         let (_, status) = steer::look(data, &manifest.id).ok()?;
-        Some((manifest, status.latest_eval?))
+        Some((manifest, status.latest_eval))
     });
-    leaderboard(env_id, evaluated)
+    leaderboard(env_id, trainings, asked)
 }
 
 #[cfg(test)]
 mod tests {
+    use cartridge_store::{DoneReason, Event, EventLine, SupervisorEvent, SupervisorLine};
     use serde_json::json;
 
     use super::*;
 
-    fn run(seed: u64, rate: f64, mean: f64) -> (Manifest, Evaluation) {
+    fn run(seed: u64, rate: f64, mean: f64) -> (Manifest, Option<Evaluation>) {
         let id = RunId::random();
         let manifest = serde_json::from_value(json!({
             "format": 1, "id": id, "kind": "train", "name": format!("rate {rate}"),
@@ -190,11 +268,15 @@ mod tests {
                 "resources": { "cpu": seed.to_string() },
             },
         }));
+        (manifest.unwrap(), Some(evaluation(1000, mean)))
+    }
+
+    fn evaluation(step: u64, mean: f64) -> Evaluation {
         let evaluation = json!({
-            "step": 1000, "episodes": 10, "mean": mean, "std": 1.0,
+            "step": step, "episodes": 10, "mean": mean, "std": 1.0,
             "ci95": [mean - 5.0, mean + 5.0], "mean_length": mean,
         });
-        (manifest.unwrap(), serde_json::from_value(evaluation).unwrap())
+        serde_json::from_value(evaluation).unwrap()
     }
 
     #[test]
@@ -202,6 +284,7 @@ mod tests {
         let found = leaderboard(
             "CartPole-v1",
             [run(1, 0.1, 100.0), run(1, 0.2, 480.0), run(2, 0.1, 300.0), run(3, 0.1, 200.0)],
+            Asked::default(),
         );
         let found = found.unwrap();
         assert_eq!((found.threshold, found.n_runs, found.rows.len()), (Some(475.0), 4, 2));
@@ -221,11 +304,80 @@ mod tests {
     #[test]
     fn what_was_not_evaluated_here_is_left_out() {
         let mut diverged = run(2, 0.1, 5.0);
-        diverged.1.mean = f64::NAN;
-        let found = leaderboard("CartPole-v1", [diverged]).unwrap();
+        diverged.1.as_mut().unwrap().mean = f64::NAN;
+        let none = Asked::default;
+        let found = leaderboard("CartPole-v1", [diverged], none()).unwrap();
         assert_eq!((found.n_runs, found.rows.len()), (0, 0));
-        let found = leaderboard("MountainCar-v0", [run(1, 0.1, 5.0)]).unwrap();
+        let found = leaderboard("MountainCar-v0", [run(1, 0.1, 5.0)], none()).unwrap();
         assert_eq!((found.n_runs, found.rows.len()), (0, 0));
-        leaderboard("CartPole-v9", []).unwrap_err();
+        leaderboard("CartPole-v9", [], none()).unwrap_err();
+    }
+
+    /// An evaluation that was asked for: of which run, when, at which step, what it found, and
+    /// whether it went through to its end with the policy at its best.
+    fn ask(of: &RunId, t: f64, step: u64, mean: f64, counts: bool) -> (Manifest, RunStatus) {
+        let manifest = serde_json::from_value(json!({
+            "format": 1, "id": RunId::random(), "kind": "eval", "name": "an evaluation",
+            "env_id": "CartPole-v1", "created_at": t, "cartridge_version": "0",
+            "config": {
+                "run": of, "checkpoint": format!("step_{step:09}"), "step": step, "episodes": 10,
+                "deterministic": counts,
+            },
+        }));
+        let mut status = RunStatus::default();
+        let mut tell = |event: Event| status.apply_event(&EventLine { attempt: 1, t, event });
+        tell(Event::EvaluationComplete(evaluation(step, mean)));
+        let (weights_sha256, checkpoint) = (String::new(), String::new());
+        let reason = DoneReason::Completed;
+        tell(Event::Done { reason, step, weights_sha256, checkpoint });
+        let event = SupervisorEvent::Exited {
+            code: Some(0),
+            signal: None,
+            forced: false,
+            log: Vec::new(),
+            reason: None,
+            lines: None,
+        };
+        status.apply_supervisor(&SupervisorLine { attempt: 1, t, event });
+        (manifest.unwrap(), status)
+    }
+
+    #[test]
+    fn of_each_checkpoint_the_newest_evaluation_counts_and_of_them_the_last() {
+        /// Evaluations as (when, step, mean, whether it counts); what counts, whether it was asked
+        /// for, and the others as (step, mean).
+        #[track_caller]
+        fn check(
+            own: Option<f64>,
+            evaluations: &[(f64, u64, f64, bool)],
+            counts: (u64, f64, bool),
+            others: &[(u64, f64)],
+        ) {
+            let (manifest, mut measured) = run(1, 0.1, own.unwrap_or(0.0));
+            measured = measured.filter(|_| own.is_some());
+            let mut asked = Asked::default();
+            for &(t, step, mean, counts) in evaluations {
+                let (manifest, status) = ask(&manifest.id, t, step, mean, counts);
+                asked.take(&manifest, &status);
+            }
+            let (elsewhere, status) = ask(&RunId::random(), 1.0, 9_999, 9.0, true);
+            asked.take(&elsewhere, &status);
+            let found = leaderboard("CartPole-v1", [(manifest, measured)], asked).unwrap();
+            let entry = &found.rows[0].runs[0];
+            let at = |it: &Measured| (it.evaluation.step, it.evaluation.mean);
+            let Measured { evaluation_id, checkpoint, .. } = &entry.counts;
+            assert_eq!(at(&entry.counts), (counts.0, counts.1));
+            assert_eq!((evaluation_id.is_some(), checkpoint.is_some()), (counts.2, counts.2));
+            assert_eq!(entry.others.iter().map(at).collect::<Vec<_>>(), others);
+            assert_eq!(found.rows[0].aggregate.mean, counts.1);
+        }
+        check(Some(50.0), &[], (1000, 50.0, false), &[]);
+        check(Some(50.0), &[(1.0, 1000, 60.0, true)], (1000, 60.0, true), &[]);
+        check(Some(50.0), &[(1.0, 1000, 60.0, false)], (1000, 50.0, false), &[]);
+        check(Some(50.0), &[(1.0, 500, 90.0, true)], (1000, 50.0, false), &[(500, 90.0)]);
+        check(None, &[(1.0, 500, 90.0, true)], (500, 90.0, true), &[]);
+        let several = [(3.0, 500, 1.0, true), (4.0, 500, 2.0, true), (2.0, 500, 3.0, true)];
+        check(Some(50.0), &several, (1000, 50.0, false), &[(500, 2.0)]);
+        check(Some(50.0), &[(1.0, 2000, 7.0, true)], (2000, 7.0, true), &[(1000, 50.0)]);
     }
 }

@@ -38,6 +38,7 @@
 //! * [`ratings`], [`leaderboard`]: how strong players are, and what trainings have reached.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`episode`]: any episode of any run, to be seen again.
+//! * [`xray`]: what a policy makes of each step of one; [`curve`]: what it earned, drawn.
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
 //! * [`lab`]: what the server and the command line ask: one door to all of the above.
@@ -62,6 +63,7 @@ pub mod cluster;
 pub mod config;
 pub mod contest_job;
 pub mod control;
+pub mod curve;
 mod descendants;
 pub mod discovery;
 pub mod episode;
@@ -102,6 +104,7 @@ pub mod retention;
 pub mod saturation;
 pub mod secret;
 pub mod session;
+pub mod settings;
 pub mod steer;
 pub mod supervisor;
 pub mod throughput;
@@ -111,6 +114,7 @@ pub mod tournament;
 pub mod trace;
 pub mod tunable;
 pub mod worker;
+pub mod xray;
 
 pub use crate::config::{Algorithm, ConfigError, RunConfig};
 pub use crate::error::{Result, RunError};

@@ -6,10 +6,14 @@
 
 use cartridge_learn::dqn::RecordedEpisode;
 use cartridge_learn::learner::{Config, State};
-use cartridge_store::{EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, RunDir};
+use cartridge_store::follow::latest_episodes;
+use cartridge_store::{
+    EpisodeBody, EpisodeHead, EpisodeReader, EpisodeWriter, Result as StoreResult, RunDir,
+    StoreError,
+};
 
 use crate::episode::actions_of;
-use crate::error::Result;
+use crate::error::{Result, RunError};
 
 /// Where a fork has the episodes that it did not play itself.
 pub(crate) const INHERITED: &str = "inherited";
@@ -38,6 +42,8 @@ pub(crate) fn inherit(from: &RunDir, to: &RunDir, config: &Config, state: &State
     Ok(writer.sync()?)
 }
 
+/// What goes on equals what was not interrupted, so an episode that cannot be read is passed over
+/// only where it is known to have ended too early to matter.
 fn needed(dir: &RunDir, state: &State, first: u64) -> Result<Vec<(EpisodeHead, EpisodeBody)>> {
     let inherited = RunDir::new(dir.path().join(INHERITED));
     let mut readers = vec![EpisodeReader::open(dir)?];
@@ -47,16 +53,45 @@ fn needed(dir: &RunDir, state: &State, first: u64) -> Result<Vec<(EpisodeHead, E
     let mut episodes = Vec::new();
     'episodes: for n in (1..=state.n_episodes()).rev() {
         for reader in &mut readers {
-            let Some(head) = reader.head(n)? else { continue };
-            if head.step <= first {
-                break 'episodes;
+            match read(reader, n) {
+                Ok(None) => {}
+                Ok(Some((head, _))) if head.step <= first => break 'episodes,
+                Ok(Some(episode)) => {
+                    episodes.push(episode);
+                    continue 'episodes;
+                }
+                Err(StoreError::Damaged { .. })
+                    if end_of(dir, n)?.is_some_and(|end| end <= first) =>
+                {
+                    break 'episodes;
+                }
+                Err(StoreError::Damaged { path, detail }) => {
+                    return Err(RunError::DamagedPast {
+                        run: dir.id()?,
+                        episode: n,
+                        segment: path.strip_prefix(dir.path()).unwrap_or(&path).to_owned(),
+                        detail,
+                        first_step: first,
+                    });
+                }
+                Err(error) => return Err(error.into()),
             }
-            episodes.extend(reader.body(n)?.map(|body| (head, body)));
-            continue 'episodes;
         }
         // Older ones may be gone, and whoever needs this one says so.
         break;
     }
     episodes.reverse();
     Ok(episodes)
+}
+
+fn read(reader: &mut EpisodeReader, n: u64) -> StoreResult<Option<(EpisodeHead, EpisodeBody)>> {
+    let Some(head) = reader.head(n)? else { return Ok(None) };
+    Ok(reader.body(n)?.map(|body| (head, body)))
+}
+
+/// Steps of the run at the end of episode `n`, as its figures tell: they are in another file.
+fn end_of(dir: &RunDir, n: u64) -> Result<Option<u64>> {
+    let figures = latest_episodes(dir, usize::MAX)?;
+    let place = figures.episode.iter().position(|episode| *episode == n);
+    Ok(place.and_then(|place| figures.timestep.get(place).copied()))
 }

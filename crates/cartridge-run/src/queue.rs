@@ -69,12 +69,16 @@ impl Limits {
 const SLACK: f64 = 1e-9;
 
 fn machine_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes =
-        total.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
     // Where the system does not tell, memory is no limit.
-    kilobytes.map_or(u64::MAX, |kilobytes| kilobytes * 1024)
+    memory_figure("MemTotal:").unwrap_or(u64::MAX)
+}
+
+/// A figure of the machine's memory in bytes, as Linux names it.
+pub(crate) fn memory_figure(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 /// What one run needs.

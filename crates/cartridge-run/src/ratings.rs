@@ -11,7 +11,11 @@
 //! Beside it, because people know them: **Elo** as ML-Agents keeps it (every player starts at
 //! [`ELO_START`], K = 1: a game moves both by the result less what was expected) and **TrueSkill**
 //! (Herbrich and others 2007; the usual constants). Both depend on the order of the games, which is
-//! that of the log, and so they have a history.
+//! that of the log.
+//!
+//! All three have a [`history`]: where the two players of a match stood after it. Elo and TrueSkill
+//! move from game to game; Bradley-Terry is fitted again to all games up to then, beginning from the
+//! strengths before the match.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -128,6 +132,8 @@ pub struct Moment {
     pub score: f64,
     /// How many games it had.
     pub games: usize,
+    /// The key of the player whose rating was 0 among those that games had connected by then.
+    pub anchor: String,
 }
 
 /// Where a player stood.
@@ -137,6 +143,12 @@ pub struct Standing {
     pub key: String,
     /// Its name for people.
     pub name: String,
+    /// Bradley-Terry rating of all games up to then, in Elo above the anchor.
+    pub rating: f64,
+    /// Its standard error; 0 for the anchor.
+    pub standard_error: f64,
+    /// Its 95% interval.
+    pub ci95: [f64; 2],
     /// Elo, with K = 1.
     pub elo: f64,
     /// TrueSkill.
@@ -216,45 +228,44 @@ pub fn ratings(lines: &[MatchLine], game: &str, anchor: Option<&str>) -> Result<
 }
 
 /// Where the players stood after each match, in the order of time: the newest `limit` matches, or
-/// those of one player.
+/// those of one player. Ratings are told from `anchor` where games connect it by then.
 pub fn history(
     lines: &[MatchLine],
     game: &str,
     player: Option<&str>,
+    anchor: Option<&str>,
     limit: usize,
 ) -> Result<Vec<Moment>> {
     let (lines, _) = counting(lines, game)?;
+    let is_told =
+        |line: &MatchLine| player.is_none_or(|key| line.a.key == key || line.b.key == key);
+    let n_told = lines.iter().filter(|line| is_told(line)).count();
+    let mut n_before = n_told.saturating_sub(limit);
     let mut book = Book::default();
-    let mut moments = std::collections::VecDeque::new();
+    let mut moments = Vec::new();
     for line in lines {
-        let [a, b] = book.take(line);
-        if player.is_some_and(|key| line.a.key != key && line.b.key != key) {
+        let places = book.take(line);
+        if !is_told(line) {
             continue;
         }
-        let standing = |at: usize| {
-            let Tally { about, elo, trueskill, .. } = &book.players[at];
-            Standing {
-                key: about.key.clone(),
-                name: about.name.clone(),
-                elo: *elo,
-                trueskill: (*trueskill).into(),
-            }
-        };
+        if n_before > 0 {
+            n_before -= 1;
+            continue;
+        }
+        let (anchor, [a, b]) = book.standings(places, anchor.unwrap_or(ANCHOR));
         let [wins, draws, losses] = line.counts();
         let games = wins + draws + losses;
-        moments.push_back(Moment {
+        moments.push(Moment {
             match_id: line.id.clone(),
             t: line.t,
-            a: standing(a),
-            b: standing(b),
+            a,
+            b,
             score: (f64::from(wins) + 0.5 * f64::from(draws)) / f64::from(games.max(1)),
             games: games as usize,
+            anchor,
         });
-        if moments.len() > limit {
-            moments.pop_front();
-        }
     }
-    Ok(moments.into())
+    Ok(moments)
 }
 
 /// What is known of a player.
@@ -266,6 +277,8 @@ struct Tally {
     losses: u64,
     elo: f64,
     trueskill: TrueSkillRating,
+    /// The strength of the last fit of a history, from which the next one begins.
+    strength: f64,
 }
 
 impl Tally {
@@ -297,6 +310,7 @@ impl Book {
             losses: 0,
             elo: ELO_START,
             trueskill: TrueSkillRating::new(),
+            strength: 0.0,
         });
         place
     }
@@ -345,26 +359,65 @@ impl Book {
         [a, b]
     }
 
-    /// Rates players that games connect.
-    fn rate(&self, members: &[usize], anchor: &str) -> RatingGroup {
+    /// What `members` have played among each other, by their places in that list.
+    fn pairs_among(&self, members: &[usize]) -> Vec<Pair> {
         let local: HashMap<usize, usize> =
             members.iter().enumerate().map(|(at, &place)| (place, at)).collect();
-        let pairs: Vec<Pair> = self
-            .pairs
-            .iter()
-            .filter_map(|(&(a, b), &(points, games))| {
-                Some(Pair { a: *local.get(&a)?, b: *local.get(&b)?, points, games })
-            })
-            .collect();
-        let fit = fit(members.len(), &pairs);
-        // The wanted one, or else whoever nobody need train, or else who has played most.
+        let pair = |(&(a, b), &(points, games)): (&(usize, usize), &(f64, f64))| {
+            Some(Pair { a: *local.get(&a)?, b: *local.get(&b)?, points, games })
+        };
+        self.pairs.iter().filter_map(pair).collect()
+    }
+
+    /// Which of `members` is at 0: the wanted one, or else whoever nobody need train, or else who
+    /// has played most.
+    fn zero(&self, members: &[usize], anchor: &str) -> usize {
         let find = |key: &str| members.iter().position(|&at| self.players[at].about.key == key);
         let most = || {
             let games = |at: &usize| self.players[members[*at]].games();
             // The first of equals, so that it does not move about.
             (0..members.len()).rev().max_by_key(games).unwrap_or(0)
         };
-        let zero = find(anchor).or_else(|| find(ANCHOR)).unwrap_or_else(most);
+        find(anchor).or_else(|| find(ANCHOR)).unwrap_or_else(most)
+    }
+
+    /// Where two players that have just met stand, and who is at 0 among those that games connect
+    /// them with.
+    fn standings(&mut self, places: [usize; 2], anchor: &str) -> (String, [Standing; 2]) {
+        let everybody: Vec<usize> = (0..self.players.len()).collect();
+        let mut groups = connected(self, &everybody).into_iter();
+        let members =
+            groups.find(|members| members.contains(&places[0])).expect("everybody is in a group");
+        let pairs = self.pairs_among(&members);
+        let mut strengths: Vec<f64> =
+            members.iter().map(|&place| self.players[place].strength).collect();
+        climb(&mut strengths, &pairs);
+        for (&place, &strength) in members.iter().zip(&strengths) {
+            self.players[place].strength = strength;
+        }
+        let zero = self.zero(&members, anchor);
+        let standing = |place: usize| {
+            let Tally { about, elo, trueskill, .. } = &self.players[place];
+            let at = members.iter().position(|&member| member == place).expect("they have met");
+            let rating = ELO * (strengths[at] - strengths[zero]);
+            let standard_error = ELO * error_between(&strengths, &pairs, at, zero);
+            Standing {
+                key: about.key.clone(),
+                name: about.name.clone(),
+                rating,
+                standard_error,
+                ci95: [rating - Z * standard_error, rating + Z * standard_error],
+                elo: *elo,
+                trueskill: (*trueskill).into(),
+            }
+        };
+        (self.players[members[zero]].about.key.clone(), places.map(standing))
+    }
+
+    /// Rates players that games connect.
+    fn rate(&self, members: &[usize], anchor: &str) -> RatingGroup {
+        let fit = fit(members.len(), &self.pairs_among(members));
+        let zero = self.zero(members, anchor);
         let mut players: Vec<Rating> = members
             .iter()
             .enumerate()
@@ -446,29 +499,16 @@ impl Fit {
 /// The most likely strengths under the prior, by Newton's method. The likelihood is concave and the
 /// prior strictly so; a step that would make it worse is halved, so it always arrives.
 fn fit(n: usize, pairs: &[Pair]) -> Fit {
-    let precision = (ELO / PRIOR_ELO).powi(2);
     let mut strengths = vec![0.0; n];
-    let value = |strengths: &[f64]| {
-        let prior: f64 = strengths.iter().map(|s| 0.5 * precision * s * s).sum();
-        let of_games: f64 = pairs
-            .iter()
-            .map(|pair| {
-                let difference = strengths[pair.a] - strengths[pair.b];
-                pair.points * log_sigmoid(difference)
-                    + (pair.games - pair.points) * log_sigmoid(-difference)
-            })
-            .sum();
-        of_games - prior
-    };
-    let mut now = value(&strengths);
+    let mut now = likelihood(&strengths, pairs);
     for _ in 0..100 {
-        let (gradient, curvature) = derivatives(&strengths, pairs, precision);
-        let Some(step) = solve(&curvature, &gradient, n) else { break };
+        let curvature = curvature(&strengths, pairs);
+        let Some(step) = solve(&curvature, &gradient(&strengths, pairs), n) else { break };
         let mut length = 1.0;
         let (next, reached) = loop {
             let next: Vec<f64> =
                 strengths.iter().zip(&step).map(|(s, step)| s + length * step).collect();
-            let reached = value(&next);
+            let reached = likelihood(&next, pairs);
             if reached >= now || length < 1e-6 {
                 break (next, reached);
             }
@@ -480,35 +520,159 @@ fn fit(n: usize, pairs: &[Pair]) -> Fit {
             break;
         }
     }
-    let (_, curvature) = derivatives(&strengths, pairs, precision);
-    let covariance = invert(&curvature, n);
+    let covariance = invert(&curvature(&strengths, pairs), n);
     Fit { strengths, covariance }
+}
+
+/// How much the prior weighs beside the games, in units of strength.
+fn prior_precision() -> f64 {
+    (ELO / PRIOR_ELO).powi(2)
+}
+
+/// Moves strengths that are nearly right to the most likely ones, as [`fit`] does, but without a
+/// matrix: after one more match there is little to do, and a history does it a thousand times.
+fn climb(strengths: &mut [f64], pairs: &[Pair]) {
+    let mut now = likelihood(strengths, pairs);
+    for _ in 0..100 {
+        let curved = Curvature::at(strengths, pairs);
+        let step = curved.solve(&gradient(strengths, pairs));
+        let mut length = 1.0;
+        let (next, reached) = loop {
+            let next: Vec<f64> =
+                strengths.iter().zip(&step).map(|(s, step)| s + length * step).collect();
+            let reached = likelihood(&next, pairs);
+            if reached >= now || length < 1e-6 {
+                break (next, reached);
+            }
+            length /= 2.0;
+        };
+        let moved = step.iter().fold(0.0_f64, |most, step| most.max((length * step).abs()));
+        strengths.copy_from_slice(&next);
+        now = reached;
+        // A thousandth of a thousandth of an Elo.
+        if moved < 1e-8 {
+            break;
+        }
+    }
+}
+
+/// The standard error of the difference of two strengths, by the second derivatives there.
+fn error_between(strengths: &[f64], pairs: &[Pair], a: usize, b: usize) -> f64 {
+    if a == b {
+        return 0.0;
+    }
+    let mut difference = vec![0.0; strengths.len()];
+    (difference[a], difference[b]) = (1.0, -1.0);
+    let spread = Curvature::at(strengths, pairs).solve(&difference);
+    (spread[a] - spread[b]).max(0.0).sqrt()
+}
+
+/// The second derivatives with their sign turned, as what each pair adds to them.
+struct Curvature<'a> {
+    pairs: &'a [Pair],
+    weights: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+impl<'a> Curvature<'a> {
+    fn at(strengths: &[f64], pairs: &'a [Pair]) -> Self {
+        let mut diagonal = vec![prior_precision(); strengths.len()];
+        let weight = |&Pair { a, b, games, .. }: &Pair| {
+            let chance = 1.0 / (1.0 + (strengths[b] - strengths[a]).exp());
+            let weight = games * chance * (1.0 - chance);
+            diagonal[a] += weight;
+            diagonal[b] += weight;
+            weight
+        };
+        let weights = pairs.iter().map(weight).collect();
+        Self { pairs, weights, diagonal }
+    }
+
+    fn times(&self, x: &[f64]) -> Vec<f64> {
+        let mut product: Vec<f64> = self.diagonal.iter().zip(x).map(|(d, x)| d * x).collect();
+        for (&Pair { a, b, .. }, weight) in self.pairs.iter().zip(&self.weights) {
+            product[a] -= weight * x[b];
+            product[b] -= weight * x[a];
+        }
+        product
+    }
+
+    /// What it turns into `right`, by conjugate gradients (Hestenes and Stiefel 1952), each unknown
+    /// scaled by its own second derivative.
+    fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let scaled = |rest: &[f64]| -> Vec<f64> {
+            rest.iter().zip(&self.diagonal).map(|(rest, d)| rest / d).collect()
+        };
+        let mut x = vec![0.0; right.len()];
+        let mut rest = right.to_vec();
+        let mut ahead = scaled(&rest);
+        let mut size = dot(&rest, &ahead);
+        let enough = 1e-24 * size;
+        // In exact arithmetic as many steps as there are unknowns are enough.
+        for _ in 0..4 * right.len() {
+            if size <= enough {
+                break;
+            }
+            let turned = self.times(&ahead);
+            let length = size / dot(&ahead, &turned);
+            for (at, turned) in turned.iter().enumerate() {
+                x[at] += length * ahead[at];
+                rest[at] -= length * turned;
+            }
+            let next = scaled(&rest);
+            let next_size = dot(&rest, &next);
+            let kept = next_size / size;
+            for (ahead, next) in ahead.iter_mut().zip(next) {
+                *ahead = next + kept * *ahead;
+            }
+            size = next_size;
+        }
+        x
+    }
 }
 
 fn log_sigmoid(x: f64) -> f64 {
     if x >= 0.0 { -(-x).exp().ln_1p() } else { x - x.exp().ln_1p() }
 }
 
-/// The first derivatives, and the second with their sign turned.
-fn derivatives(strengths: &[f64], pairs: &[Pair], precision: f64) -> (Vec<f64>, Vec<f64>) {
-    let n = strengths.len();
-    let mut gradient: Vec<f64> = strengths.iter().map(|s| -precision * s).collect();
-    let mut curvature = vec![0.0; n * n];
-    for at in 0..n {
-        curvature[at * n + at] = precision;
-    }
+/// How likely the games are under these strengths, and these strengths under the prior, as a
+/// logarithm.
+fn likelihood(strengths: &[f64], pairs: &[Pair]) -> f64 {
+    let prior: f64 = strengths.iter().map(|s| 0.5 * prior_precision() * s * s).sum();
+    let of_games = pairs.iter().map(|pair| {
+        let difference = strengths[pair.a] - strengths[pair.b];
+        pair.points * log_sigmoid(difference)
+            + (pair.games - pair.points) * log_sigmoid(-difference)
+    });
+    of_games.sum::<f64>() - prior
+}
+
+/// The first derivatives of the likelihood.
+fn gradient(strengths: &[f64], pairs: &[Pair]) -> Vec<f64> {
+    let mut gradient: Vec<f64> = strengths.iter().map(|s| -prior_precision() * s).collect();
     for &Pair { a, b, points, games } in pairs {
         let chance = 1.0 / (1.0 + (strengths[b] - strengths[a]).exp());
         let push = points - games * chance;
         gradient[a] += push;
         gradient[b] -= push;
-        let weight = games * chance * (1.0 - chance);
-        curvature[a * n + a] += weight;
-        curvature[b * n + b] += weight;
+    }
+    gradient
+}
+
+/// The second derivatives of the likelihood with their sign turned, row by row.
+fn curvature(strengths: &[f64], pairs: &[Pair]) -> Vec<f64> {
+    let n = strengths.len();
+    let Curvature { weights, diagonal, .. } = Curvature::at(strengths, pairs);
+    let mut curvature = vec![0.0; n * n];
+    for (at, &own) in diagonal.iter().enumerate() {
+        curvature[at * n + at] = own;
+    }
+    for (&Pair { a, b, .. }, weight) in pairs.iter().zip(weights) {
         curvature[a * n + b] -= weight;
         curvature[b * n + a] -= weight;
     }
-    (gradient, curvature)
+    curvature
 }
 
 /// The lower triangle whose product with its mirror is a positive definite matrix (Cholesky).

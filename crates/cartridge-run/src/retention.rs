@@ -196,7 +196,7 @@ impl LabConfig {
         Ok(Self::parse(&value)?)
     }
 
-    fn parse(value: &Value) -> Result<Self, ConfigError> {
+    pub(crate) fn parse(value: &Value) -> Result<Self, ConfigError> {
         let known = serde_json::to_value(Self::default()).expect("plain data");
         refuse_unknown("", value, &known)?;
         serde_path_to_error::deserialize(value).map_err(|error| ConfigError::BadValue {

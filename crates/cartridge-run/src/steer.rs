@@ -22,12 +22,13 @@ use crate::clock::unix_now;
 use crate::config::{ConfigError, Draft, RunConfig};
 use crate::control;
 use crate::error::{Result, RunError};
+use crate::experiment::content_hash;
 use crate::foreign::checkpoints::History;
 use crate::lab::address_of;
 use crate::launch::{External, Launcher, Terms};
 use crate::leftover::kill_leftovers;
 use crate::secret;
-use crate::supervisor::LOST_AFTER;
+use crate::supervisor::{self, LOST_AFTER};
 use crate::token::Role;
 use crate::tunable::{self, Tunable};
 
@@ -87,6 +88,7 @@ pub fn notice_loss(dir: &RunDir, follower: &mut Follower) {
     let is_silent = silence.is_some_and(|silence| silence > LOST_AFTER.as_secs_f64());
     if is_silent || !dir.is_supervised() {
         follower.status.lost = true;
+        follower.status.lost_log = supervisor::last_lines(dir);
         // It may have ended in this very moment.
         _ = follower.advance(dir);
     }
@@ -105,6 +107,15 @@ pub(crate) fn record(
     Ok(())
 }
 
+/// What the audit says of a run that was made. All of it is in the manifest, which never changes.
+fn made(manifest: &Manifest) -> Value {
+    json!({
+        "name": manifest.name,
+        "env_id": manifest.env_id,
+        "config_sha256": content_hash(&manifest.config),
+    })
+}
+
 /// Makes a training, which is queued until it is started.
 pub fn create(
     data: &DataDir,
@@ -114,7 +125,7 @@ pub fn create(
     by: By<'_>,
 ) -> Result<Manifest> {
     let (_, manifest) = launcher.create(data, config, terms)?;
-    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, made(&manifest))?;
     Ok(manifest)
 }
 
@@ -126,7 +137,7 @@ pub fn create_external(
     by: By<'_>,
 ) -> Result<Manifest> {
     let (_, manifest) = launcher.create_external(data, external)?;
-    record(data, by, Deed::Create, &manifest.id, Value::Null, Value::Null)?;
+    record(data, by, Deed::Create, &manifest.id, Value::Null, made(&manifest))?;
     Ok(manifest)
 }
 

@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, GpuSample,
-    Limits, Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine,
+    Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, Failure,
+    GpuSample, Limits, Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent,
+    SupervisorLine,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
@@ -51,9 +52,6 @@ pub(crate) const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
 /// How often new control lines are looked for.
 const CONTROL_POLL: Duration = Duration::from_millis(100);
 
-/// Lines of output that explain a failure.
-const N_LAST_LINES: usize = 20;
-
 /// How long output is awaited after the trainer has ended: a process that it left behind may
 /// hold its output open for ever.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -75,6 +73,10 @@ const MAX_REFUSALS_TOLD: u64 = 1_000;
 /// it obeys between two updates, and an update may be long.
 const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(120);
 
+/// How long a foreign trainer may take to answer before it is said that it did not: it obeys
+/// between two updates, and an update may be long.
+const ANSWER_PATIENCE: Duration = CHECKPOINT_PATIENCE;
+
 /// How long a journal that somebody else holds is tried for.
 const OPEN_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -83,6 +85,13 @@ const MAX_LOG_LINE: usize = 64 * 1024;
 
 /// Longest of the lines that explain a failure, in characters.
 const MAX_LAST_LINE: usize = 2_000;
+
+/// The last lines of a run's log, as they explain why it failed.
+pub(crate) fn last_lines(dir: &RunDir) -> Vec<String> {
+    // It is an explanation: where it cannot be read, the failure stands without.
+    let (lines, _) = jsonl::tail_text(&dir.log_path(), Failure::LOG_LINES).unwrap_or_default();
+    lines.into_iter().map(|line| line.chars().take(MAX_LAST_LINE).collect()).collect()
+}
 
 /// How large `log.txt` and `log.1.txt` may become together.
 const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
@@ -433,6 +442,13 @@ impl Watch<'_> {
                 for refusal in ingest.take_refusals() {
                     self.record_refusal("trainer", &refusal);
                 }
+                for refusal in ingest.take_overdue(Instant::now(), ANSWER_PATIENCE) {
+                    self.tell(format!(
+                        "Control line {} was not answered: {}",
+                        refusal.seq, refusal.reason
+                    ));
+                    self.record_refusal("supervisor", &refusal);
+                }
             }
             self.keep_limits();
             self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
@@ -719,7 +735,7 @@ impl Log {
         self.pending.extend_from_slice(text.as_bytes());
         self.pending.push(b'\n');
         self.n_pending += 1;
-        if self.last_lines.len() == N_LAST_LINES {
+        if self.last_lines.len() == Failure::LOG_LINES {
             self.last_lines.pop_front();
         }
         self.last_lines.push_back(text.chars().take(MAX_LAST_LINE).collect());

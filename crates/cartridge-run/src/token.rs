@@ -181,11 +181,14 @@ pub fn make(
     Ok((token, secret))
 }
 
-/// Takes a token back: from now on it opens nothing, and browsers that it logged in are out.
+/// Takes a token back, by its id or its name: from now on it opens nothing, and browsers that it
+/// logged in are out.
 pub fn revoke(data: &DataDir, id: &str, by: By<'_>, now: f64) -> Result<Token> {
     let _turn = take_turn(data)?;
     let mut tokens = list(data)?;
-    let Some(at) = tokens.iter().position(|token| token.id == id) else {
+    let by_id = tokens.iter().position(|token| token.id == id);
+    // No two have one name, but one may be named as another is numbered.
+    let Some(at) = by_id.or_else(|| tokens.iter().position(|token| token.name == id)) else {
         return Err(RunError::NoSuchToken(id.chars().take(40).collect()));
     };
     let token = tokens.remove(at);

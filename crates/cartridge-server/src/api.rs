@@ -24,6 +24,8 @@ pub mod ratings;
 pub mod report;
 pub mod runs;
 pub mod schemas;
+pub mod settings;
 pub mod stream;
 pub mod telemetry;
+pub mod theatre;
 pub mod tokens;

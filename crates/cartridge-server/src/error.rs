@@ -212,7 +212,9 @@ impl ApiError {
                 RunError::NoState { .. } | RunError::CannotGoOn { .. } => {
                     (StatusCode::CONFLICT, "no_state")
                 }
-                RunError::NoPolicy(_) => (StatusCode::CONFLICT, "no_policy"),
+                RunError::NoPolicy(_) | RunError::NobodyToAsk { .. } => {
+                    (StatusCode::CONFLICT, "no_policy")
+                }
                 RunError::NoEvaluation(_) => (StatusCode::NOT_FOUND, "no_evaluation"),
                 RunError::NoVideo(_) => (StatusCode::NOT_FOUND, "no_video"),
                 RunError::NoPictures { .. } => (StatusCode::NOT_FOUND, "no_pictures"),
@@ -224,7 +226,9 @@ impl ApiError {
                 RunError::NoSuchWindow { .. } => (StatusCode::NOT_FOUND, "no_such_window"),
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
+                RunError::ReplayDiffers { .. } => (StatusCode::CONFLICT, "replay_differs"),
                 RunError::DamagedEpisode { .. } => (StatusCode::CONFLICT, "damaged_episode"),
+                RunError::DamagedPast { .. } => (StatusCode::CONFLICT, "damaged_past"),
                 RunError::NoActions(_) | RunError::NoPolicyFile(_) => {
                     (StatusCode::NOT_FOUND, "no_such_file")
                 }

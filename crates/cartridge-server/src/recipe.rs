@@ -204,6 +204,7 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
                     more.extend(set(&format!("resources.{key}"), value));
                 }
             }
+            more.extend(asked.settings("overrides"));
             more.push("--detach".to_owned());
             words(&["train", env_id], more)
         }
@@ -328,6 +329,15 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
         ),
         ("POST", "/api/alerts/{id}/acknowledge") => {
             words(&["alerts", "ack", &asked.part(2)], Vec::new())
+        }
+        ("PUT", "/api/settings") => {
+            let mut more = Vec::new();
+            for (section, settings) in body.as_object()? {
+                for (name, value) in settings.as_object()? {
+                    more.push(format!("{section}.{name}={}", plain(value)));
+                }
+            }
+            words(&["settings"], more)
         }
         ("POST", "/api/retention/run") => words(&["gc"], asked.flags(&[("dry_run", "--dry-run")])),
         ("POST", "/api/play") => {

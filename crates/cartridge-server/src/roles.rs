@@ -84,6 +84,7 @@ pub const RULES: &[Rule] = &[
     operator("POST", "/api/play/environments").without_key(),
     operator("GET", "/api/play/environments/{id}/live"),
     admin("POST", "/api/retention/run"),
+    admin("PUT", "/api/settings"),
     admin("GET", "/api/tokens"),
     admin("POST", "/api/tokens"),
     admin("DELETE", "/api/tokens/{id}"),

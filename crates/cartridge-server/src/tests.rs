@@ -586,6 +586,8 @@ mod live_frames;
 mod live_play;
 mod locks;
 mod models;
+mod settings;
+mod theatre;
 
 #[tokio::test]
 async fn metrics_are_charts_stretches_and_tails() {

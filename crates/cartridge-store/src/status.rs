@@ -72,8 +72,13 @@ pub struct Failure {
     pub exit_code: Option<i32>,
     /// Signal that ended the trainer.
     pub signal: Option<i32>,
-    /// The last lines that it printed.
+    /// The last lines that it printed, at most [`Failure::LOG_LINES`].
     pub log: Vec<String>,
+}
+
+impl Failure {
+    /// Lines of output that explain a failure.
+    pub const LOG_LINES: usize = 20;
 }
 
 /// The end of a trainer process.
@@ -150,6 +155,10 @@ pub struct RunStatus {
     /// Why it fell silent, where the lab can tell. A conclusion of the moment, so it is not kept.
     #[serde(skip)]
     pub lost_reason: Option<String>,
+    /// The last lines of its log when it fell silent: nobody was there to record them with its exit.
+    /// Read again whenever it is asked for, so it is not kept either.
+    #[serde(skip)]
+    pub lost_log: Vec<String>,
     /// Settings that were changed while it trained, and what they are now.
     pub tuned: BTreeMap<String, f64>,
     /// Lines that could not be read, or came from an older attempt.
@@ -254,7 +263,7 @@ impl RunStatus {
                 },
                 exit_code: None,
                 signal: None,
-                log: Vec::new(),
+                log: self.lost_log.clone(),
             }),
             _ => None,
         }

@@ -36,6 +36,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod runs;
 pub(crate) mod schema;
+pub(crate) mod settings;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
 pub(crate) mod token;
@@ -210,6 +211,20 @@ pub(crate) fn progress_style(template: &str) -> ProgressStyle {
 /// Prints one line of the command's result.
 pub(crate) fn say(line: &str) {
     or_end(writeln!(std::io::stdout(), "{line}"));
+}
+
+/// What a program that is not ours has said, so that it can do nothing to a terminal: control
+/// characters as they are written in Rust.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() {
+            shown.extend(char.escape_default());
+        } else {
+            shown.push(char);
+        }
+    }
+    shown
 }
 
 /// Ends the command when standard output fails: a result that was cut off must not look whole.

@@ -91,6 +91,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NothingLeft { .. }
             | RunError::NoFork(_)
             | RunError::NoPolicy(_)
+            | RunError::NobodyToAsk { .. }
             | RunError::NoState { .. }
             | RunError::CannotGoOn { .. }
             | RunError::LabRunning { .. }

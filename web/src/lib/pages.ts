@@ -48,6 +48,14 @@ export const PAGES: readonly AppPage[] = [
     place: 'bar',
   },
   {
+    name: 'Replay',
+    href: urls.replay,
+    keys: 'g e',
+    about: 'Every episode, to be seen again',
+    place: 'bar',
+    icon: 'M5 3.5v11l9-5.5z',
+  },
+  {
     name: 'Play',
     href: urls.play,
     keys: 'g p',
@@ -79,7 +87,7 @@ export const PAGES: readonly AppPage[] = [
   {
     name: 'Evaluations',
     href: urls.evaluations(),
-    keys: 'g e',
+    keys: 'g v',
     about: 'Policies measured, players compared',
     place: 'more',
   },

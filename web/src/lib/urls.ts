@@ -10,7 +10,7 @@ export const urls = {
   replays: (at: { run?: string | null; order?: string | null; q?: string | null } = {}) =>
     '/replay' + query(at),
   /** An episode in the theatre, at a step. */
-  replay: (
+  episode: (
     run: string,
     episode: number,
     at: Record<string, string | number | null | undefined> = {},
@@ -40,6 +40,7 @@ export const urls = {
     '/models' + query({ ...at, archived: at.archived || undefined }),
   model: (name: string) => `/models/${encodeURIComponent(name)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
+  replay: '/replay',
   cluster: '/cluster',
   audit: (at: Record<string, string | null | undefined> = {}) => '/audit' + query(at),
   settings: '/settings',

@@ -150,6 +150,11 @@ impl Replay {
         (transition % self.n_slots() as u64) as usize
     }
 
+    /// Which of them a lane's step of a row has.
+    pub(super) fn slot_of(&self, row: u64, lane: usize) -> usize {
+        self.slot(row * self.shape.n_lanes as u64 + lane as u64)
+    }
+
     /// The transition in a place; the reverse of [`Self::slot`].
     pub(super) fn transition(&self, slot: usize) -> u64 {
         let oldest = self.transitions().start;
@@ -197,7 +202,7 @@ impl Replay {
     /// Notes what a lane did in the present row and what came of it, or in an earlier row of
     /// [`Self::rows`] while the ring is filled again.
     pub(super) fn write(&mut self, row: u64, lane: usize, action: usize, reward: f64, end: End) {
-        let slot = self.slot(row * self.shape.n_lanes as u64 + lane as u64);
+        let slot = self.slot_of(row, lane);
         self.actions[slot] = action as u32;
         self.rewards[slot] = reward as f32;
         self.ends[slot] = end;
@@ -241,7 +246,7 @@ impl Replay {
     ) {
         let Shape { n_lanes, n_observation, n_actions, is_masked } = self.shape;
         let (row, lane) = (transition / n_lanes as u64, transition % n_lanes as u64);
-        let slot_of = |row: u64| self.slot(row * n_lanes as u64 + lane);
+        let slot_of = |row: u64| self.slot_of(row, lane as usize);
         let seen = |slot: usize| &self.observations[slot * n_observation..][..n_observation];
         // Not beyond the present: its row is where the newest steps led to.
         let n_steps = (n_steps as u64).min(self.present - row);

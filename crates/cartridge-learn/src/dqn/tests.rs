@@ -98,10 +98,16 @@ fn check_lesson(config: &Config, is_masked: bool, end: End, expected_target: f32
     // 21; at 4 with 7 and 41.
     let network = lines([2.0, 1.0], [2.0, 3.0]);
     let target = lines([1.0, 10.0], [3.0, 1.0]);
-    let lesson =
-        Lesson { config, replay: &replay, network: &network, target: &target, n_samples: 2 };
+    let lesson = Lesson {
+        config,
+        replay: &replay,
+        network: &network,
+        target: &target,
+        worths: None,
+        n_samples: 2,
+    };
     let mut shard = Shard::default();
-    shard.judge(&lesson, 0, &[0]);
+    shard.judge(&lesson, 1, |_| &[0]);
     shard.learn(&lesson, 0, &[0.5]);
     // Action 1 was expected to be worth 4.
     let error = 4.0 - expected_target;
@@ -144,9 +150,9 @@ fn the_gradient_equals_finite_differences() {
         let weights: Vec<f32> = (0..20).map(|at| 0.3 + 0.05 * at as f32).collect();
         let learn = |network: &Mlp| {
             let Dqn { config, replay, target, .. } = &dqn;
-            let lesson = Lesson { config, replay, network, target, n_samples: 20 };
+            let lesson = Lesson { config, replay, network, target, worths: None, n_samples: 20 };
             let mut shard = Shard::default();
-            shard.judge(&lesson, 0, &transitions);
+            shard.judge(&lesson, 1, |_| &transitions);
             shard.learn(&lesson, 0, &weights);
             shard
         };
@@ -178,6 +184,55 @@ fn minibatches_judged_together_are_learnt_from_one_by_one() {
 }
 
 #[test]
+fn what_the_target_thought_is_remembered_to_the_last_bit() {
+    // A small ring, so that places are used again; a target that follows often and by halves.
+    let config = Config {
+        batch_size: 40,
+        buffer_size: 300,
+        learning_starts: 50,
+        target_update_interval: 60,
+        tau: 0.5,
+        n_envs: 3,
+        ..small()
+    };
+    for (env_id, prioritized_replay) in
+        [("CartPole-v1", false), ("CartPole-v1", true), ("AsteroidProspector-v0", false)]
+    {
+        let config = Config { prioritized_replay, ..config.clone() };
+        let [remembering, asking] = [true, false].map(|is_remembering| {
+            let mut dqn = Dqn::new(make(env_id, 3), &config, 3, Team::new(2));
+            dqn.worths = dqn.worths.filter(|_| is_remembering);
+            (0..3).for_each(|_| drop(dqn.update()));
+            let known = |worths: &Worths| {
+                (0..dqn.replay.n_slots()).filter(|&slot| worths.get(slot).is_some()).count()
+            };
+            let n_known = dqn.worths.as_ref().map_or(0, known);
+            assert_eq!(n_known > 0, is_remembering, "{n_known}");
+            (dqn.network.parameters().to_vec(), dqn.n_gradient_steps)
+        });
+        assert!(remembering == asking, "{env_id}, prioritized: {prioritized_replay}");
+    }
+}
+
+#[test]
+fn values_are_forgotten_with_their_target_and_their_transition() {
+    let mut worths = Worths::new();
+    worths.set(2, 1.0);
+    assert_eq!(worths.get(2), None, "nothing is there yet");
+    (0..4).for_each(|slot| worths.begin(slot));
+    worths.set(2, -1.5);
+    worths.set(3, f32::NAN);
+    assert_eq!(worths.get(2), Some(-1.5));
+    assert!(worths.get(3).is_some_and(f32::is_nan));
+    assert_eq!(worths.get(1), None);
+    worths.begin(2);
+    assert_eq!(worths.get(2), None);
+    worths.set(2, 0.0);
+    worths.forget();
+    assert_eq!((worths.get(2), worths.get(3)), (None, None));
+}
+
+#[test]
 fn shards_make_up_the_minibatch() {
     // Three whole ones and a part of one; weights differ, and errors are noted.
     let config =
@@ -193,9 +248,9 @@ fn shards_make_up_the_minibatch() {
     let mut tally = Tally::default();
     dqn.learn(1, &mut tally);
     let Dqn { config, replay, target, learner, priorities, .. } = &dqn;
-    let lesson = Lesson { config, replay, network: &before, target, n_samples: 100 };
+    let lesson = Lesson { config, replay, network: &before, target, worths: None, n_samples: 100 };
     let mut whole = Shard::default();
-    whole.judge(&lesson, 0, &learner.drawn);
+    whole.judge(&lesson, 1, |_| &learner.drawn);
     whole.learn(&lesson, 0, &learner.weights);
     assert_eq!(learner.gradient, gradient(&before, &mut whole), "the same bits, however it is cut");
     assert!((tally.loss - whole.loss / 100.0).abs() < 1e-9);

@@ -159,3 +159,41 @@ fn lines_are_found_by_who_what_and_when() {
     check(Filter { target: text("t-1"), ..Filter::default() }, 9, &[5]);
     check(Filter { from: Some(1.0), to: Some(2.0), ..Filter::default() }, 9, &[2, 3]);
 }
+
+#[test]
+fn an_audit_that_is_gone_with_its_head_is_noticed() {
+    let fixture = Fixture::new();
+    let make = || {
+        let (dir, manifest) = cartridge_store::RunDir::create(&fixture.data, |id| {
+            serde_json::from_value(json!({
+                "format": 1, "id": id, "kind": "train", "name": "a run", "env_id": "CartPole-v1",
+                "config": {}, "created_at": 1.0, "cartridge_version": "0",
+            }))
+            .unwrap()
+        })
+        .unwrap();
+        (dir, manifest.id)
+    };
+    let told = |id: &RunId| {
+        let entry = Entry::new(By::new("test"), Deed::Create, id);
+        record(&fixture.data, entry, 1.0).unwrap();
+    };
+    let reasons = || {
+        let bad = verify(&fixture.data).unwrap().bad;
+        bad.into_iter().map(|bad| format!("{}: {}", bad.file, bad.reason)).collect::<Vec<_>>()
+    };
+    let (dir, id) = make();
+    assert_eq!(reasons(), [""; 0], "a crash may come between its making and the line");
+    told(&id);
+    std::fs::write(dir.supervisor_path(), b"").unwrap();
+    assert_eq!(reasons(), [""; 0]);
+    std::fs::remove_file(path(&fixture.data)).unwrap();
+    std::fs::remove_file(Head::path(&fixture.data)).unwrap();
+    let [reason] = reasons().try_into().unwrap();
+    assert!(reason.starts_with("audit.jsonl: it tells of no run"), "{reason}");
+    assert!(reason.contains(id.as_str()) && reason.contains("audit.head"), "{reason}");
+    // A new audit does not hide that there was another.
+    told(&make().1);
+    let [reason] = reasons().try_into().unwrap();
+    assert!(reason.contains("does not tell of the making of 1 of the runs"), "{reason}");
+}

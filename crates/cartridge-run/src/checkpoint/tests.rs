@@ -32,7 +32,7 @@ fn progress() -> Progress {
 }
 
 /// Saves a checkpoint after `step` steps.
-fn save_at(dir: &RunDir, step: u64) -> (String, Policy) {
+pub(crate) fn save_at(dir: &RunDir, step: u64) -> (String, Policy) {
     let ppo = learner(step);
     let name =
         save(dir, "CartPole-v1", ppo.policy(), &State::Ppo(ppo.state()), progress()).unwrap();

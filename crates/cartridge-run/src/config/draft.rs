@@ -358,7 +358,7 @@ impl Said {
 }
 
 /// Settings by full path from sections and full paths.
-pub(crate) fn flatten<'a>(
+pub fn flatten<'a>(
     given: impl IntoIterator<Item = (&'a String, &'a Value)>,
 ) -> Vec<(String, Value)> {
     let mut flat = Vec::new();

@@ -277,7 +277,7 @@ pub const SETTINGS: &[Setting] = &[
     .of(Ppo)
     .step(0.01)
     .tunable(0.05, 0.3)
-    .aliases(&["trainer.clip_coef"]),
+    .aliases(&["clip_range", "trainer.clip_coef"]),
     Setting::new(
         "trainer.clip_range_vf",
         "Clip range of values",
@@ -296,7 +296,7 @@ pub const SETTINGS: &[Setting] = &[
     .of(Ppo)
     .step(0.001)
     .tunable(0.0, 0.1)
-    .aliases(&["trainer.entropy_coef"]),
+    .aliases(&["ent_coef", "trainer.entropy_coef"]),
     Setting::new(
         "trainer.vf_coef",
         "Value loss",

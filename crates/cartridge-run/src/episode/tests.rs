@@ -8,13 +8,13 @@ use super::*;
 use crate::human::Session;
 use crate::trace::{self, trace};
 
-fn data() -> (tempfile::TempDir, DataDir) {
+pub(crate) fn data() -> (tempfile::TempDir, DataDir) {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path()).unwrap();
     (folder, data)
 }
 
-fn new_run(data: &DataDir, kind: RunKind, env_id: &str, env: &Value) -> (RunDir, RunId) {
+pub(crate) fn new_run(data: &DataDir, kind: RunKind, env_id: &str, env: &Value) -> (RunDir, RunId) {
     // By JSON, so that what a manifest may have besides does not matter here.
     let manifest = |id| {
         let manifest = json!({
@@ -29,7 +29,7 @@ fn new_run(data: &DataDir, kind: RunKind, env_id: &str, env: &Value) -> (RunDir,
 }
 
 /// Plays an episode at random, as a lane of a learner does, and hands it out as it is recorded.
-fn play(env: &mut dyn Env, number: u64) -> (EpisodeHead, EpisodeBody) {
+pub(crate) fn play(env: &mut dyn Env, number: u64) -> (EpisodeHead, EpisodeBody) {
     let spec = env.spec();
     let seed = 1000 + number;
     let mut rng = fastrand::Rng::with_seed(seed);
@@ -241,7 +241,8 @@ fn a_run_without_recordings_has_its_figures() {
     std::fs::write(dir.metrics_path(), format!("{row}\n")).unwrap();
     let mut archive = Archive::open(&data, &id).unwrap();
     let page = archive.page(Sort::Return, Order::Descending, 0, 1).unwrap();
-    assert_eq!((page.total, page.heads[0].episode), (2, 2));
+    assert_eq!((page.total, page.n_damaged, page.heads[0].episode), (2, 2, 2));
+    assert!(archive.is_unrecorded());
     let error = archive.replay(2).unwrap_err();
     assert!(matches!(error, RunError::NotRecorded { .. }), "{error}");
     assert!(matches!(archive.replay(3), Err(RunError::NoSuchEpisode { .. })));
@@ -255,4 +256,35 @@ fn actions_of_a_space_have_its_kind() {
         (actions.len(), actions.get(0), actions.get(1)),
         (1, Some(EnvAction::Continuous(&[0.5, 3.0])), None)
     );
+}
+
+#[test]
+fn recordings_that_go_away_leave_the_same_figures_to_everybody() {
+    let (_folder, data) = data();
+    let (dir, id) = new_run(&data, RunKind::Train, "CartPole-v1", &json!({}));
+    let mut env = make_env("CartPole-v1", &Map::new()).unwrap();
+    let (head, body) = play(env.as_mut(), 1);
+    let mut writer = EpisodeWriter::open(&dir).unwrap();
+    writer.add(&head, &body).unwrap();
+    writer.sync().unwrap();
+    drop(writer);
+    let row = json!({
+        "attempt": 1, "row": 1, "t": 1.0, "step": 30, "values": {},
+        "episodes": {
+            "episode": [1], "reward": [head.reward], "length": [head.length],
+            "timestep": [head.step], "seed": [head.seed], "terminated": [head.terminated],
+        },
+    });
+    std::fs::write(dir.metrics_path(), format!("{row}\n")).unwrap();
+    let page = |archive: &mut Archive| {
+        let page = archive.page(Sort::Number, Order::Ascending, 0, 10).unwrap();
+        (page.total, page.n_damaged, page.heads.len())
+    };
+    let mut open = Archive::open(&data, &id).unwrap();
+    assert_eq!(page(&mut open), (1, 0, 1));
+    std::fs::remove_dir_all(dir.episodes_path()).unwrap();
+    open.refresh().unwrap();
+    assert_eq!(page(&mut open), (1, 1, 1), "as a lab that had it open");
+    assert_eq!(page(&mut Archive::open(&data, &id).unwrap()), (1, 1, 1), "as the command line");
+    assert_eq!(open.n_damaged().unwrap(), 1);
 }

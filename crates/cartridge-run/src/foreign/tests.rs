@@ -81,7 +81,7 @@ fn an_episode_without_its_line_is_closed_by_its_last_step() {
 
 /// Lines, and what both the reader of a run and `protocol check` must make of each: one word for
 /// the class, and how many numbers are not finite.
-const CASES: [(&str, &str, u64); 24] = [
+const CASES: [(&str, &str, u64); 29] = [
     (r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":1.5}"#, "typed", 0),
     (
         r#"{"type":"step","episode_id":"a","step":1,"action":0,"reward":null,"nonfinite":"nan"}"#,
@@ -120,6 +120,11 @@ const CASES: [(&str, &str, u64); 24] = [
     (r#"{"type":"checkpoint","step":1,"path":"../elsewhere"}"#, "wrong", 0),
     (r#"{"type":"checkpoint","step":1,"path":"checkpoints/none"}"#, "wrong", 0),
     (r#"{"type":"checkpoint","step":1,"path":"events.jsonl"}"#, "wrong", 0),
+    (r#"{"type":"artifacts","video":"videos/first.mp4"}"#, "typed", 0),
+    (r#"{"type":"artifacts","video":"../../../etc/passwd"}"#, "wrong", 0),
+    (r#"{"type":"artifacts","video":"/etc/passwd"}"#, "wrong", 0),
+    (r#"{"type":"frame","step":1,"jpeg":"no base64"}"#, "wrong", 0),
+    (r#"{"type":"frame","step":1,"scene":{"x":NaN}}"#, "typed", 1),
     (r#"{"type":"celebration"}"#, "unknown", 0),
     ("a print", "log", 0),
 ];
@@ -133,6 +138,19 @@ fn class(counts: &LineCounts) -> &'static str {
         ("cut", counts.cut),
     ];
     counts.iter().find(|(_, n)| *n > 0).expect("a line is counted").0
+}
+
+#[test]
+fn what_is_named_outside_of_the_run_is_a_warning_and_nothing_else() {
+    for place in ["../../../etc/passwd", "/etc/passwd"] {
+        let fixture = Fixture::new();
+        let line = format!(r#"{{"type":"artifacts","video":"{place}"}}"#);
+        let counts = fixture.attempt(1, &[&line]);
+        assert_eq!((counts.typed, counts.wrong), (0, 1), "{place}");
+        let events = fixture.lines(&fixture.dir.events_path());
+        let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+        assert_eq!((of("warning"), of("artifacts_named")), (1, 0), "{events:?}");
+    }
 }
 
 #[test]
@@ -354,4 +372,37 @@ fn the_value_before_a_change_is_the_last_that_is_known() {
         .map(|event| &event["old"])
         .collect();
     assert_eq!(old, [&Value::from(0.1), &0.2.into(), &0.25.into(), &Value::Null]);
+}
+
+#[test]
+fn what_is_not_answered_in_time_is_told_once_and_may_still_be_answered() {
+    let fixture = Fixture::new();
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 1, log).unwrap();
+    let commands = [
+        (1, Command::Pause),
+        (2, Command::Watch { fps: 1.0 }),
+        (3, Command::Stop),
+        (OWN_SEQ + 4, Command::Checkpoint),
+        (5, Command::Checkpoint),
+    ];
+    for (seq, command) in commands {
+        ingest.delivered(seq, command, "ann".to_owned());
+    }
+    let patience = Duration::from_secs(120);
+    let overdue = |now: Instant| -> Vec<u64> {
+        ingest.take_overdue(now, patience).iter().map(|refusal| refusal.seq).collect()
+    };
+    let now = Instant::now();
+    assert_eq!(overdue(now), [0; 0], "it may take its time");
+    assert_eq!(overdue(now + 2 * patience), [1, 5]);
+    assert_eq!(overdue(now + 3 * patience), [0; 0], "each is told once");
+    let late = r#"{"type":"control_ack","seq":1,"step":7}"#;
+    ingest.read_protocol(Cursor::new(late.as_bytes().to_vec())).join().unwrap();
+    ingest.delivered(6, Command::Resume, "ann".to_owned());
+    let unanswered = ingest.take_unanswered();
+    assert_eq!(unanswered.iter().map(|refusal| refusal.seq).collect::<Vec<_>>(), [6]);
+    assert_eq!(ingest.finish(None).lines.wrong, 0, "a late answer is an answer");
+    let events = fixture.lines(&fixture.dir.events_path());
+    assert!(events.iter().any(|event| event["type"] == "paused"), "{events:?}");
 }

@@ -125,6 +125,33 @@ fn a_torn_line_is_cut_off() {
     }
 }
 
+/// The log of matches: half a line is cut off, damaged ones are moved aside, and what is whole stays,
+/// as does what a later version wrote.
+#[test]
+fn the_log_of_matches_is_checked_and_mended() {
+    const GOOD: &str = "{\"format\":1,\"id\":\"a match\"}\n";
+    const LATER: &str = "{\"format\":9,\"something\":\"new\"}\n";
+    #[track_caller]
+    fn check(content: &[u8], expected: &[Fault], left: &str, aside: &[u8]) {
+        let fixture = found_and_mended(expected, |fixture| {
+            fs::write(match_log::path(&fixture.data), content).unwrap();
+        });
+        assert_eq!(fs::read_to_string(match_log::path(&fixture.data)).unwrap(), left);
+        let kept = fs::read(fixture.data.path().join("damaged-lines.txt")).unwrap_or_default();
+        assert_eq!(kept, aside);
+    }
+    let torn = format!("{GOOD}{{\"format\":1,");
+    check(torn.as_bytes(), &[Fault::TornLine], GOOD, b"");
+    let damaged = [GOOD.as_bytes(), b"\xff\x00nonsense\n[1]\n", LATER.as_bytes()].concat();
+    let left = format!("{GOOD}{LATER}");
+    check(&damaged, &[Fault::DamagedLine], &left, b"\xff\x00nonsense\n[1]\n");
+    let both = [&damaged[..], b"{\"format\""].concat();
+    let expected = [Fault::TornLine, Fault::DamagedLine];
+    let mut expected = expected.to_vec();
+    expected.sort();
+    check(&both, &expected, &left, b"\xff\x00nonsense\n[1]\n");
+}
+
 #[test]
 fn damaged_lines_are_moved_aside_and_kept() {
     let good = b"{\"attempt\":1,\"t\":1.0,\"type\":\"warning\",\"message\":\"hm\"}\n";
@@ -265,6 +292,33 @@ fn dangling_aliases_are_pointed_anew() {
     });
     assert_eq!(checkpoint::named(&fixture.dir, Alias::Latest).unwrap(), "step_000000200");
     assert!(!fixture.path("checkpoints/best").exists());
+}
+
+#[test]
+fn a_latest_that_is_gone_or_a_link_to_nowhere_is_pointed_anew() {
+    let gone = |fixture: &Fixture| fs::remove_file(fixture.path("checkpoints/latest")).unwrap();
+    let link = |fixture: &Fixture| {
+        gone(fixture);
+        let path = fixture.path("checkpoints/latest");
+        std::os::unix::fs::symlink("step_000000999", path).unwrap();
+    };
+    for inject in [&gone as &dyn Fn(&Fixture), &link] {
+        let fixture = found_and_mended(&[Fault::DanglingAlias], inject);
+        assert_eq!(checkpoint::named(&fixture.dir, Alias::Latest).unwrap(), "step_000000200");
+    }
+}
+
+#[test]
+fn a_folder_of_episodes_that_is_gone_is_said() {
+    let fixture = Fixture::new();
+    fixture.append(
+        "metrics.jsonl",
+        b"{\"attempt\":1,\"row\":2,\"t\":1.0,\"step\":9,\"values\":{},\"episodes\":{\"episode\":[1],\"reward\":[9.0],\"length\":[9],\"timestep\":[9],\"seed\":[1],\"terminated\":[true]}}\n",
+    );
+    let report = fixture.check(true);
+    let [found] = report.findings.as_slice() else { panic!("{report:?}") };
+    assert_eq!((found.fault, found.repaired), (Fault::DamagedEpisodes, false));
+    assert!(found.path.ends_with("/episodes") && found.detail.contains("missing"), "{found:?}");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use cartridge_learn::metric::Metric;
 use cartridge_store::follow::latest_episodes;
 use cartridge_store::{Index, RunFilter, RunId, RunKind, RunState, StoreError};
+use serde_json::{Map, Value};
 
 use super::{Health, Lab, RunView, held};
 use crate::analytics::{self, Iteration, RunSummary, Windows};
@@ -15,7 +17,9 @@ use crate::insight::history::{MOST_EPISODES, MOST_POINTS, WANTED};
 use crate::insight::{History, Insights, Subject};
 use crate::metrics;
 use crate::report::{self, Material, Report};
-use crate::retention::LabConfig;
+use crate::retention::{LabConfig, Prices};
+use crate::settings;
+use crate::steer::By;
 
 /// Runs of which the last word is kept.
 const MOST_SAID: usize = 256;
@@ -159,6 +163,32 @@ impl Lab {
         use RunState::{Paused, Running, Starting, Stopping};
         let states = vec![Starting, Running, Paused, Stopping];
         self.find_runs(&RunFilter { states, ..RunFilter::listed() }, limit, None, false)
+    }
+
+    /// The lab's configuration.
+    pub fn settings(&self) -> Result<LabConfig> {
+        LabConfig::read(&self.data)
+    }
+
+    /// Changes the lab's configuration: see [`settings::change`].
+    pub fn change_settings(&self, changes: &Map<String, Value>, by: By<'_>) -> Result<LabConfig> {
+        let changed = settings::change(&self.data, changes, by)?;
+        *held(&self.prices) = None;
+        Ok(changed)
+    }
+
+    /// What the machine costs, if that is told. Lists of runs ask it for each, so the file is read
+    /// at most once in a while.
+    pub(super) fn prices(&self) -> Option<Prices> {
+        const FRESH: Duration = Duration::from_secs(1);
+        let mut kept = held(&self.prices);
+        if kept.as_ref().is_none_or(|(read, _)| read.elapsed() > FRESH) {
+            // What is wrong with the file is said where it is used.
+            let prices = LabConfig::read(&self.data).map(|config| config.prices);
+            *kept = Some((Instant::now(), prices.unwrap_or_default()));
+        }
+        let prices = kept.as_ref().map(|(_, prices)| prices.clone());
+        prices.filter(|prices| *prices != Prices::default())
     }
 
     /// How many runs there are in each state, except the games of people.

@@ -1,12 +1,15 @@
 //! Matches, tournaments, ratings and leaderboards, through the lab.
 
-use cartridge_store::{MatchLine, RunFilter, RunId, RunKind};
+use std::collections::HashMap;
+
+use cartridge_store::{MatchLine, MatchLog, RunFilter, RunId, RunKind};
 use serde_json::{Map, Value};
 
+use super::evaluations::Depth;
 use super::{EvaluationView, Lab, RunView, held};
 use crate::contest_job::{self, Contest};
 use crate::error::{Result, RunError};
-use crate::leaderboard::{self, Leaderboard};
+use crate::leaderboard::{self, Asked, Leaderboard};
 use crate::matches::{MatchSummary, SeedPlan};
 use crate::player::{Door, Table};
 use crate::queue::Demand;
@@ -65,6 +68,24 @@ pub enum ContestView {
     Tournament(Box<RunView>, Option<Box<TournamentSummary>>),
 }
 
+/// Ratings that are kept until the next match, by game and anchor.
+const RATINGS_KEPT: usize = 32;
+
+/// Histories that are kept until the next match, which are larger.
+const HISTORIES_KEPT: usize = 4;
+
+/// The game, the player, the anchor and the length of a history.
+type HistoryKey = (String, Option<String>, Option<String>, usize);
+
+/// The log of matches as far as it was read, and what was made of it since it last grew: every game
+/// of every match is gone through for that, which is too much for each request.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    log: MatchLog,
+    ratings: HashMap<(String, Option<String>), Ratings>,
+    histories: Vec<(HistoryKey, Vec<Moment>)>,
+}
+
 impl Lab {
     /// Makes a match, which is started as soon as there is room. A request that was made before, by
     /// its key, gives the match that it made.
@@ -109,7 +130,7 @@ impl Lab {
             let summary = MatchSummary::read(&dir)?;
             ContestView::Match(Box::new(view), summary.map(Box::new))
         } else {
-            ContestView::Policy(Box::new(self.evaluation(view)?))
+            ContestView::Policy(Box::new(self.evaluation(view, Depth::Episodes)?))
         })
     }
 
@@ -122,8 +143,8 @@ impl Lab {
         limit: usize,
         before: Option<&str>,
     ) -> Result<Vec<MatchLine>> {
-        self.with_matches(|lines| {
-            let newest = lines.iter().rev();
+        self.with_matches(|matches| {
+            let newest = matches.log.lines.iter().rev();
             let mut has_begun = before.is_none();
             let wanted = newest.filter(|line| {
                 let is_after = has_begun;
@@ -138,7 +159,18 @@ impl Lab {
 
     /// How strong the players of a game are.
     pub fn ratings(&self, game: &str, anchor: Option<&str>) -> Result<Ratings> {
-        self.with_matches(|lines| ratings::ratings(lines, game, anchor))
+        let key = (game.to_owned(), anchor.map(str::to_owned));
+        self.with_matches(|matches| {
+            if let Some(known) = matches.ratings.get(&key) {
+                return Ok(known.clone());
+            }
+            let made = ratings::ratings(&matches.log.lines, game, anchor)?;
+            if matches.ratings.len() >= RATINGS_KEPT {
+                matches.ratings.clear();
+            }
+            matches.ratings.insert(key, made.clone());
+            Ok(made)
+        })
     }
 
     /// Where the players stood after each of the newest matches, oldest first.
@@ -146,29 +178,44 @@ impl Lab {
         &self,
         game: &str,
         player: Option<&str>,
+        anchor: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Moment>> {
-        self.with_matches(|lines| ratings::history(lines, game, player, limit))
+        let key = (game.to_owned(), player.map(str::to_owned), anchor.map(str::to_owned), limit);
+        self.with_matches(|matches| {
+            if let Some((_, known)) = matches.histories.iter().find(|(known, _)| *known == key) {
+                return Ok(known.clone());
+            }
+            let made = ratings::history(&matches.log.lines, game, player, anchor, limit)?;
+            matches.histories.truncate(HISTORIES_KEPT - 1);
+            matches.histories.insert(0, (key, made.clone()));
+            Ok(made)
+        })
     }
 
-    fn with_matches<T>(&self, ask: impl FnOnce(&[MatchLine]) -> Result<T>) -> Result<T> {
-        let mut log = held(&self.matches);
-        log.advance(&self.data)?;
-        ask(&log.lines)
+    fn with_matches<T>(&self, ask: impl FnOnce(&mut Matches) -> Result<T>) -> Result<T> {
+        let mut matches = held(&self.matches);
+        if matches.log.advance(&self.data)? {
+            matches.ratings.clear();
+            matches.histories.clear();
+        }
+        ask(&mut matches)
     }
 
     /// What trainings have reached in an environment.
     pub fn leaderboard(&self, env_id: &str) -> Result<Leaderboard> {
-        let filter = RunFilter {
-            kinds: vec![RunKind::Train],
+        let of_kind = |kind: RunKind| RunFilter {
+            kinds: vec![kind],
             env_id: Some(env_id.to_owned()),
             ..RunFilter::default()
         };
-        let runs = self.find_runs(&filter, leaderboard::MOST_RUNS, None, false)?;
-        let evaluated = runs.into_iter().filter_map(|view| {
-            let evaluation = view.run.status.latest_eval?;
-            Some((view.run.manifest, evaluation))
-        });
-        leaderboard::leaderboard(env_id, evaluated)
+        let newest = |kind| self.find_runs(&of_kind(kind), leaderboard::MOST_RUNS, None, false);
+        let mut asked = Asked::default();
+        for RunView { run, .. } in newest(RunKind::Eval)? {
+            asked.take(&run.manifest, &run.status);
+        }
+        let trainings = newest(RunKind::Train)?.into_iter();
+        let trainings = trainings.map(|it| (it.run.manifest, it.run.status.latest_eval));
+        leaderboard::leaderboard(env_id, trainings, asked)
     }
 }

@@ -2,7 +2,8 @@
 
 use cartridge_store::index::Cursor;
 use cartridge_store::{
-    Artifact, ArtifactKind, DoneReason, Event, EventLine, RunFilter, RunId, RunKind, RunState,
+    Artifact, ArtifactKind, DoneReason, Event, EventLine, Manifest, RunFilter, RunId, RunKind,
+    RunState,
 };
 
 use super::{ArtifactContent, Lab, RunView};
@@ -24,10 +25,19 @@ const EVENTS: usize = 100;
 pub struct EvaluationView {
     /// The run that is the evaluation, or a training that has measured itself.
     pub view: RunView,
-    /// What it found, episode by episode, once it has.
+    /// What it found, episode by episode, once it has; none in lists.
     pub summary: Option<Summary>,
     /// Its film.
     pub video: Option<Artifact>,
+}
+
+/// How much of an evaluation is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// What it came to.
+    Figures,
+    /// Every episode as well.
+    Episodes,
 }
 
 /// What a run of kind `eval` is about.
@@ -39,6 +49,19 @@ pub enum Evaluated {
     Match,
     /// Several players are compared.
     Tournament,
+}
+
+impl Evaluated {
+    /// What a run of kind `eval` is about.
+    pub fn of(manifest: &Manifest) -> Self {
+        if contest_job::is_tournament(manifest) {
+            Self::Tournament
+        } else if contest_job::is_contest(manifest) {
+            Self::Match
+        } else {
+            Self::Policy
+        }
+    }
 }
 
 /// The evaluations of a run.
@@ -61,17 +84,21 @@ impl Lab {
         self.make(by, || evaluation_job::create(&self.data, &self.launcher, &subject, wanted, by))
     }
 
-    /// An evaluation, with what it found.
-    pub(super) fn evaluation(&self, view: RunView) -> Result<EvaluationView> {
-        let id = &view.run.manifest.id;
-        let summary = match view.run.manifest.kind {
-            RunKind::Eval if contest_job::is_contest(&view.run.manifest) => None,
-            RunKind::Eval => Summary::read(&self.data.run(id))?,
-            RunKind::Train | RunKind::External | RunKind::Human => None,
+    /// An evaluation with its film, and with every episode where `depth` says so.
+    pub(super) fn evaluation(&self, view: RunView, depth: Depth) -> Result<EvaluationView> {
+        let manifest = &view.run.manifest;
+        let id = &manifest.id;
+        let is_active = view.run.status.state().is_active();
+        let is_policy =
+            manifest.kind == RunKind::Eval && Evaluated::of(manifest) == Evaluated::Policy;
+        let mut video = if may_have_film(manifest) { self.newest_video(id)? } else { None };
+        // A list reads the files of an evaluation only while its film may be on the way.
+        let is_awaited = video.is_none() && is_active && may_have_film(manifest);
+        let summary = match is_policy && (depth == Depth::Episodes || is_awaited) {
+            true => Summary::read(&self.data.run(id))?,
+            false => None,
         };
-        let mut video = self.newest_video(id)?;
-        let is_untold = video.is_none() && summary.as_ref().is_some_and(|it| it.video.is_some());
-        if is_untold && view.run.status.state().is_active() {
+        if is_awaited && summary.as_ref().is_some_and(|it| it.video.is_some()) {
             // It has just been made, and is named when the evaluation ends.
             self.look_at(id)?;
             video = self.newest_video(id)?;
@@ -91,16 +118,17 @@ impl Lab {
         let runs = self.read(|index| index.evaluations(id, limit))?;
         let manifests: Vec<_> = runs.iter().map(|run| run.manifest.clone()).collect();
         let (videos_kept, videos_total) = evaluation_job::kept_films(&self.data, &manifests);
-        let evaluations = runs.into_iter().map(|run| self.evaluation(self.view(run)));
+        let evaluations =
+            runs.into_iter().map(|run| self.evaluation(self.view(run), Depth::Figures));
         let evaluations = evaluations.collect::<Result<_>>()?;
         Ok(EvaluationsOf { evaluations, videos_kept, videos_total })
     }
 
-    /// The newest evaluations of all runs and files in some of the states, newest first; in all
-    /// when there are none.
+    /// The newest evaluations of all runs and files, newest first: of policies, matches,
+    /// tournaments, or all of them, and in some of the states, or in all when there are none.
     pub fn evaluations(
         &self,
-        what: Evaluated,
+        what: Option<Evaluated>,
         states: Vec<RunState>,
         limit: usize,
         after: Option<&Cursor>,
@@ -115,16 +143,9 @@ impl Lab {
             let last = &last.run.manifest;
             after = Some(Cursor { created_at: last.created_at, id: last.id.clone() });
             for view in page {
-                let manifest = &view.run.manifest;
-                let is_wanted = match what {
-                    Evaluated::Policy => !contest_job::is_contest(manifest),
-                    Evaluated::Match => {
-                        contest_job::is_contest(manifest) && !contest_job::is_tournament(manifest)
-                    }
-                    Evaluated::Tournament => contest_job::is_tournament(manifest),
-                };
+                let is_wanted = what.is_none_or(|what| what == Evaluated::of(&view.run.manifest));
                 if is_wanted && found.len() < limit {
-                    found.push(self.evaluation(view)?);
+                    found.push(self.evaluation(view, Depth::Figures)?);
                 }
             }
             if is_last {
@@ -141,8 +162,8 @@ impl Lab {
         let asked = self.read(|index| index.evaluations(id, LOOKED_AT))?;
         let found = asked.into_iter().find(|run| run.status.latest_eval.is_some());
         match found {
-            Some(run) => self.evaluation(self.view(run)),
-            None if own.run.status.latest_eval.is_some() => self.evaluation(own),
+            Some(run) => self.evaluation(self.view(run), Depth::Episodes),
+            None if own.run.status.latest_eval.is_some() => self.evaluation(own, Depth::Episodes),
             None => Err(RunError::NoEvaluation(id.clone())),
         }
     }
@@ -152,7 +173,8 @@ impl Lab {
         self.run(id)?;
         let mut runs = vec![id.clone()];
         let asked = self.read(|index| index.evaluations(id, LOOKED_AT))?;
-        runs.extend(asked.into_iter().map(|run| run.manifest.id));
+        let filmed = asked.into_iter().filter(|run| may_have_film(&run.manifest));
+        runs.extend(filmed.map(|run| run.manifest.id));
         let mut newest: Option<(RunId, Artifact)> = None;
         for run in runs {
             if let Some(video) = self.newest_video(&run)?
@@ -188,6 +210,12 @@ impl Lab {
         found.drain(..found.len().saturating_sub(limit));
         Ok(found)
     }
+}
+
+/// Whether a run may have made a film: a training does when it is told to, at any time, and an
+/// evaluation when it was asked for one.
+fn may_have_film(manifest: &Manifest) -> bool {
+    manifest.kind != RunKind::Eval || manifest.config["video"] == true
 }
 
 /// Whether a line of an evaluation's events matters to who looks at the run that it measures.

@@ -16,10 +16,12 @@ use serde_json::Map;
 use super::{ArtifactContent, Health, Lab, RunView, held, subject};
 use crate::checkpoint::{self, Alias};
 use crate::clock::unix_now;
+use crate::cluster::RunCost;
 use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
 use crate::metrics;
 use crate::preview::{Preview, preview};
+use crate::supervisor::last_lines;
 
 /// With less than this free, even a short line may not fit: file systems keep some for themselves.
 const NO_ROOM_BYTES: u64 = 64 * 1024;
@@ -132,11 +134,15 @@ impl Lab {
         } else if run.status.state() == RunState::Lost {
             run.status.lost_reason = held(&self.watch).lost_reasons.get(id).cloned();
         }
+        if run.status.state() == RunState::Lost {
+            run.status.lost_log = last_lines(&self.data.run(id));
+        }
         let state = run.status.state();
         // A lost run is dead until it speaks, also for a lab that has just been started.
         let pulse = pulse.filter(|_| state != RunState::Lost);
         // Nothing is expected of one that waits.
         let silent = if state == RunState::Queued { Health::Fresh } else { Health::Dead };
+        let prices = self.prices();
         let marks = held(&self.marks);
         RunView {
             health: pulse.map_or(silent, |pulse| pulse.health()),
@@ -145,6 +151,10 @@ impl Lab {
             is_pinned: marks.pinned.contains(id),
             pinned_checkpoints: marks.pinned_checkpoints.get(id).cloned().unwrap_or_default(),
             children: marks.children.get(id).cloned().unwrap_or_default(),
+            cost: prices.map(|prices| {
+                let cost = RunCost::new(&run.status, &prices);
+                (prices.currency, cost)
+            }),
             run,
         }
     }

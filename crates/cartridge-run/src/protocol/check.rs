@@ -386,6 +386,12 @@ impl<R: FnMut(&LineReport)> Check<R> {
                     *has_file = true;
                 }
             }
+            (Message::Artifacts(artifacts), _) => {
+                let work = std::env::current_dir().ok();
+                for place in artifacts.values() {
+                    discovery::check_place(&self.folder, work.as_deref(), place)?;
+                }
+            }
             (_, Stage::Still { .. }) if is_stepping(kind) => {
                 self.note("pause", Some(false), "it went on stepping".to_owned());
                 self.stage = Stage::Waiting;

@@ -10,8 +10,8 @@ use cartridge_store::RestoredFrom;
 use serde_json::Map;
 
 use super::{
-    BTreeMap, Deserialize, Deserializer, LogLevel, MAX_NAME_BYTES, MapAccess, Message,
-    TrainerConfig, Value, Visitor, de,
+    BARE, BARE_WORDS, BTreeMap, Deserialize, Deserializer, LogLevel, MAX_NAME_BYTES, MapAccess,
+    Message, TrainerConfig, Value, Visitor, de,
 };
 
 type Read = Result<(Message, u32), String>;
@@ -92,6 +92,31 @@ fn bare(text: &str) -> Option<f64> {
     }
 }
 
+/// What is said of a marked string where no number may be that is not finite.
+const NOT_FINITE: &str = "a number that is too large or not finite";
+
+/// Text; a marked string is none.
+#[derive(Debug)]
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if bare(&text).is_some() {
+            return Err(de::Error::invalid_type(de::Unexpected::Other(NOT_FINITE), &"a string"));
+        }
+        Ok(Self(text))
+    }
+}
+
+fn text(value: Option<Text>) -> Option<String> {
+    value.map(|Text(text)| text)
+}
+
+fn texts(values: Option<Vec<Text>>) -> Option<Vec<String>> {
+    values.map(|values| values.into_iter().map(|Text(text)| text).collect())
+}
+
 /// Above this not every whole number can be told from its neighbours, once it is read as one that
 /// need not be whole; nothing that is counted gets there.
 const MOST: u64 = 9_007_199_254_740_992;
@@ -128,6 +153,13 @@ impl<'de, const BOUND: u64> Deserialize<'de> for Whole<BOUND> {
                     Err(E::invalid_value(de::Unexpected::Float(value), &self))
                 }
             }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Whole<BOUND>, E> {
+                Err(match bare(text) {
+                    Some(_) => E::invalid_value(de::Unexpected::Other(NOT_FINITE), &self),
+                    None => E::invalid_type(de::Unexpected::Str(text), &self),
+                })
+            }
         }
         deserializer.deserialize_any(WholeVisitor)
     }
@@ -152,6 +184,9 @@ impl<'de> Deserialize<'de> for Name {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Name, E> {
+                if bare(text).is_some() {
+                    return Err(E::invalid_type(de::Unexpected::Other(NOT_FINITE), &self));
+                }
                 if text.is_empty() || text.len() > MAX_NAME_BYTES {
                     return Err(E::invalid_length(text.len(), &self));
                 }
@@ -203,7 +238,11 @@ fn value_of(name: &str, value: Real, said: Option<NonFinite>) -> Result<f64, Str
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| {
-        let message = error.to_string();
+        let mut message = error.to_string();
+        // How a number is marked on its way is nobody's concern.
+        for word in BARE_WORDS {
+            message = message.replace(&format!("string \"\\0{word}\""), NOT_FINITE);
+        }
         // Where it stands helps nobody in a line that is gone, and would make every reason new.
         message.split(" at line ").next().unwrap_or_default().chars().take(160).collect()
     })
@@ -224,12 +263,12 @@ fn mend(value: &mut Value) -> u32 {
 
 #[derive(Deserialize)]
 pub(super) struct Config {
-    algo: Option<String>,
-    env_id: Option<String>,
+    algo: Option<Text>,
+    env_id: Option<Text>,
     seed: Option<Seed>,
     total_timesteps: Option<Whole>,
-    capabilities: Option<Vec<String>>,
-    overrides_whitelist: Option<Vec<String>>,
+    capabilities: Option<Vec<Text>>,
+    overrides_whitelist: Option<Vec<Text>>,
     restored: Option<Restored>,
     #[serde(default)]
     args: Value,
@@ -237,12 +276,12 @@ pub(super) struct Config {
 
 #[derive(Deserialize)]
 struct Restored {
-    path: String,
+    path: Text,
     step: Whole,
 }
 
 impl Config {
-    pub(super) fn read(text: &str) -> Read {
+    pub(super) fn read(line: &str) -> Read {
         let Self {
             algo,
             env_id,
@@ -252,7 +291,7 @@ impl Config {
             overrides_whitelist,
             restored,
             mut args,
-        } = parse(text)?;
+        } = parse(line)?;
         let nonfinite = mend(&mut args);
         let total = || {
             let keys = ["total_timesteps", "n_timesteps", "total-timesteps"];
@@ -260,13 +299,13 @@ impl Config {
         };
         Ok((
             Message::Config(TrainerConfig {
-                algo,
-                env_id,
+                algo: text(algo),
+                env_id: text(env_id),
                 seed: whole(seed),
                 total_timesteps: whole(total_timesteps).or_else(total),
-                capabilities,
-                overrides_whitelist,
-                restored: restored.map(|Restored { path, step: Whole(step) }| {
+                capabilities: texts(capabilities),
+                overrides_whitelist: texts(overrides_whitelist),
+                restored: restored.map(|Restored { path: Text(path), step: Whole(step) }| {
                     let path = path.trim_end_matches('/').to_owned();
                     Box::new(RestoredFrom { path, step })
                 }),
@@ -374,7 +413,7 @@ impl Episode {
 
 #[derive(Deserialize)]
 pub(super) struct Metric {
-    name: String,
+    name: Text,
     #[serde(default)]
     value: Real,
     nonfinite: Option<NonFinite>,
@@ -385,7 +424,7 @@ pub(super) struct Metric {
 
 impl Metric {
     pub(super) fn read(text: &str) -> Read {
-        let Self { name, value, nonfinite, step, t } = parse(text)?;
+        let Self { name: Text(name), value, nonfinite, step, t } = parse(text)?;
         check_name(&name)?;
         let value = finite(value_of("value", value, nonfinite)?);
         let n = u32::from(value.is_none());
@@ -461,13 +500,13 @@ impl Metrics {
 #[derive(Deserialize)]
 pub(super) struct Checkpoint {
     step: Whole,
-    path: String,
+    path: Text,
     sha256: Option<String>,
 }
 
 impl Checkpoint {
     pub(super) fn read(text: &str) -> Read {
-        let Self { step: Whole(step), path, sha256 } = parse(text)?;
+        let Self { step: Whole(step), path: Text(path), sha256 } = parse(text)?;
         let is_plain = |part: &str| !matches!(part, "" | "." | "..");
         let trimmed = path.trim_end_matches('/');
         if trimmed.len() > 1024 || !trimmed.split('/').all(is_plain) {
@@ -492,6 +531,11 @@ pub(super) fn artifacts(text: &str) -> Read {
         }
         match value {
             Value::String(place) if place.len() <= 4096 && bare(&place).is_none() => {
+                if place.split('/').any(|step| step == "..") {
+                    return Err(
+                        "an artifact is named by its path or address without `..`".to_owned()
+                    );
+                }
                 artifacts.insert(name, place);
             }
             Value::Null => {}
@@ -518,8 +562,41 @@ impl Frame {
         if n.into_iter().filter(|is_there| *is_there).count() != 1 {
             return Err("it needs one of `scene`, `jpeg` or `png`".to_owned());
         }
-        Ok((Message::Frame(super::Frame { line: text.to_owned() }), 0))
+        if let Some(picture) = jpeg {
+            check_picture("jpeg", &picture, JPEG)?;
+        }
+        if let Some(picture) = png {
+            check_picture("png", &picture, PNG)?;
+        }
+        // A scene may hold numbers that are not finite; what is kept is JSON for whoever draws it.
+        let (mut line, mut nonfinite) = (text.to_owned(), 0);
+        for word in BARE_WORDS {
+            let marked = format!("\"{BARE}{word}\"");
+            nonfinite += line.matches(&marked).count() as u32;
+            line = line.replace(&marked, "null");
+        }
+        Ok((Message::Frame(super::Frame { line }), nonfinite))
     }
+}
+
+/// How every JPEG begins, in base64.
+const JPEG: &str = "/9j/";
+
+/// How every PNG begins, in base64.
+const PNG: &str = "iVBORw0KGgo";
+
+/// Complains about a picture that no browser would show.
+fn check_picture(name: &str, picture: &str, beginning: &str) -> Result<(), String> {
+    let digits = picture.trim_end_matches('=');
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let n_padding = picture.len() - digits.len();
+    if !digits.bytes().all(is_digit) || n_padding > 2 || !picture.len().is_multiple_of(4) {
+        return Err(format!("`{name}` is no base64"));
+    }
+    if !picture.starts_with(beginning) {
+        return Err(format!("`{name}` holds no picture of that format"));
+    }
+    Ok(())
 }
 
 #[derive(Deserialize)]
@@ -537,12 +614,12 @@ impl Heartbeat {
 #[derive(Deserialize)]
 pub(super) struct Log {
     level: Option<LogLevel>,
-    message: String,
+    message: Text,
 }
 
 impl Log {
     pub(super) fn read(text: &str) -> Read {
-        let Self { level, message } = parse(text)?;
+        let Self { level, message: Text(message) } = parse(text)?;
         let level = level.unwrap_or(LogLevel::Info);
         Ok((Message::Log(super::Log { level, message }), 0))
     }
@@ -553,15 +630,16 @@ pub(super) struct ControlAck {
     seq: Whole,
     step: Option<Whole>,
     ok: Option<bool>,
-    message: Option<String>,
+    message: Option<Text>,
     #[serde(default)]
     old: Real,
 }
 
 impl ControlAck {
-    pub(super) fn read(text: &str) -> Read {
-        let Self { seq: Whole(seq), step, ok, message, old } = parse(text)?;
+    pub(super) fn read(line: &str) -> Read {
+        let Self { seq: Whole(seq), step, ok, message, old } = parse(line)?;
         let (step, ok, old) = (whole(step), ok.unwrap_or(true), old.finite());
+        let message = text(message);
         Ok((Message::ControlAck(super::ControlAck { seq, step, ok, message, old }), 0))
     }
 }

@@ -116,6 +116,59 @@ fn a_line_of_a_known_type_that_cannot_be_used_says_why() {
 }
 
 #[test]
+fn numbers_that_are_not_finite_where_none_may_be_are_named_in_plain_words() {
+    check(
+        r#"{"type":"metric","name":"a","value":1,"step":1e400}"#,
+        "wrong metric: invalid value: a number that is too large or not finite, expected a whole number from 0 to 9007199254740992",
+    );
+    check(
+        r#"{"type":"heartbeat","step":NaN}"#,
+        "wrong heartbeat: invalid value: a number that is too large or not finite, expected a whole number from 0 to 9007199254740992",
+    );
+    check(
+        r#"{"type":"episode","episode_id":NaN,"steps":1,"return":1}"#,
+        "wrong episode: invalid type: a number that is too large or not finite, expected a name of up to 256 bytes, or a whole number",
+    );
+    check(
+        r#"{"type":"log","message":-Infinity}"#,
+        "wrong log: invalid type: a number that is too large or not finite, expected a string",
+    );
+    // No line, whatever field the word stands in, may speak of how it is marked on the way.
+    for field in ["seed", "total_timesteps", "algo", "capabilities", "restored", "run_id"] {
+        let line = format!(r#"{{"type":"config","{field}":1e400}}"#);
+        assert!(!verdict(line.as_bytes()).contains("\\0"), "{}", verdict(line.as_bytes()));
+    }
+}
+
+#[test]
+fn pictures_are_pictures() {
+    check(r#"{"type":"frame","jpeg":"/9j/4AAQSkZJRg=="}"#, "frame");
+    check(r#"{"type":"frame","png":"iVBORw0KGgo="}"#, "frame");
+    check(r#"{"type":"frame","jpeg":"no base64!"}"#, "wrong frame: `jpeg` is no base64");
+    check(r#"{"type":"frame","jpeg":"/9j/4"}"#, "wrong frame: `jpeg` is no base64");
+    check(r#"{"type":"frame","png":"===="}"#, "wrong frame: `png` is no base64");
+    check(r#"{"type":"frame","jpeg":""}"#, "wrong frame: `jpeg` holds no picture of that format");
+    check(
+        r#"{"type":"frame","png":"/9j/4AAQSkZJRg=="}"#,
+        "wrong frame: `png` holds no picture of that format",
+    );
+    let Verdict::Typed(_, Message::Frame(frame), 1) =
+        parse(br#"{"type":"frame","scene":{"x":NaN}}"#, 1)
+    else {
+        panic!()
+    };
+    assert_eq!(frame.line, r#"{"type":"frame","scene":{"x":null}}"#);
+}
+
+#[test]
+fn artifacts_are_not_named_from_outside() {
+    check(r#"{"type":"artifacts","video":"videos/a..b/c.mp4"}"#, "artifacts");
+    let reason = "wrong artifacts: an artifact is named by its path or address without `..`";
+    check(r#"{"type":"artifacts","video":"../../../etc/passwd"}"#, reason);
+    check(r#"{"type":"artifacts","video":"v.mp4","other":"videos/.."}"#, reason);
+}
+
+#[test]
 fn lines_of_another_attempt_are_refused() {
     check(r#"{"type":"heartbeat","attempt":2}"#, "heartbeat");
     check(r#"{"type":"heartbeat","attempt":1}"#, "wrong heartbeat: it comes from another attempt");

@@ -174,14 +174,67 @@ fn only_what_can_be_compared_counts() {
 #[test]
 fn history_tells_each_match_in_turn() {
     let lines = [line("a", ANCHOR, "WW"), line("b", ANCHOR, "D"), line("a", "b", "WL")];
-    let all = history(&lines, "connect4", None, 10).unwrap();
+    let all = history(&lines, "connect4", None, None, 10).unwrap();
     assert_eq!(all.len(), 3);
     assert_eq!((all[0].score, all[1].score, all[2].score), (1.0, 0.5, 0.5));
     assert!(all[0].a.elo > 1200.0 && all[0].b.elo < 1200.0);
     let last = of(&rate(&lines), "a").elo;
     assert_eq!(all[2].a.elo, last, "the last is where they stand");
-    let newest = history(&lines, "connect4", None, 1).unwrap();
-    assert_eq!(newest, all[2..]);
-    let of_b = history(&lines, "connect4", Some("b"), 10).unwrap();
-    assert_eq!(of_b, all[1..]);
+    let ids = |moments: &[Moment]| -> Vec<String> {
+        moments.iter().map(|moment| moment.match_id.clone()).collect()
+    };
+    let newest = history(&lines, "connect4", None, None, 1).unwrap();
+    assert_eq!(ids(&newest), ids(&all[2..]));
+    let of_b = history(&lines, "connect4", Some("b"), None, 10).unwrap();
+    assert_eq!(ids(&of_b), ids(&all[1..]));
+    assert_eq!(of_b[1].a.elo, all[2].a.elo, "all matches count, whoever is looked at");
+}
+
+/// After every match the rating is that of all games up to then, with its error: what
+/// [`ratings`](super::ratings) says of the log as far as it went.
+#[test]
+fn the_history_of_bradley_terry_is_its_fit_to_the_log_so_far() {
+    #[track_caller]
+    fn check(lines: &[MatchLine], anchor: Option<&str>) {
+        let told = history(lines, "connect4", None, anchor, lines.len()).unwrap();
+        for (at, moment) in told.iter().enumerate() {
+            let so_far = &lines[..=at];
+            let known = |key: &&str| {
+                so_far.iter().any(|it| [&it.a.key, &it.b.key].contains(&&(*key).to_owned()))
+            };
+            let fitted = super::ratings(so_far, "connect4", anchor.filter(known)).unwrap();
+            let has =
+                |group: &&RatingGroup| group.players.iter().any(|it| it.player.key == moment.a.key);
+            let group = fitted.groups.iter().find(has).unwrap();
+            assert_eq!(moment.anchor, group.anchor, "match {at}");
+            for standing in [&moment.a, &moment.b] {
+                let whole = of(&fitted, &standing.key);
+                let distance = (standing.rating - whole.rating).abs()
+                    + (standing.standard_error - whole.standard_error).abs();
+                assert!(distance < 1e-4, "match {at}: {standing:?} is not {whole:?}");
+                assert_eq!((standing.elo, standing.trueskill), (whole.elo, whole.trueskill));
+            }
+        }
+        // Whoever asks for the newest few gets the same of them.
+        let newest = history(lines, "connect4", None, anchor, 3).unwrap();
+        for (one, other) in newest.iter().zip(&told[told.len() - newest.len()..]) {
+            assert!((one.a.rating - other.a.rating).abs() < 1e-4, "{one:?} {other:?}");
+        }
+    }
+    check(&[line("a", ANCHOR, "WWL"), line("c", "d", "WWL"), line("a", "c", "D")], None);
+    check(&[line("a", "b", "W"), line("a", "a", "WL"), line("b", "c", "L")], Some("c"));
+    let mut rng = fastrand::Rng::with_seed(7);
+    let names = ["a", "b", "c", "d", "e", "f", ANCHOR];
+    let lines: Vec<MatchLine> = (0..60)
+        .map(|_| {
+            let results: String =
+                (0..rng.usize(1..30)).map(|_| *rng.choice(&['W', 'D', 'L'][..]).unwrap()).collect();
+            line(names[rng.usize(..7)], names[rng.usize(..7)], &results)
+        })
+        .collect();
+    check(&lines, None);
+    check(&lines, Some("d"));
+    // Nobody has ever lost to the first: far from where the fit begins.
+    let sweep: Vec<MatchLine> = (0..20).map(|_| line("a", ANCHOR, &"W".repeat(500))).collect();
+    check(&sweep, None);
 }

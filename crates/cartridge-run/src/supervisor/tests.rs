@@ -27,7 +27,7 @@ fn a_flooded_log_stays_small_and_keeps_the_newest() {
     // What is there and what was dropped is all that was written.
     let kept = newer.lines().chain(older.lines()).filter(|line| line.starts_with("line")).count();
     assert_eq!(kept as u64 + log.n_dropped(), 50_000);
-    assert_eq!(log.last_lines.len(), N_LAST_LINES);
+    assert_eq!(log.last_lines.len(), Failure::LOG_LINES);
     assert_eq!(log.last_lines.back().unwrap(), "line 49999");
 }
 

@@ -25,9 +25,11 @@ fn a_token_opens_until_it_ends_or_is_taken_back() {
     revoke(&data, &token.id, by, 1002.0).unwrap();
     assert_eq!(tokens.find(&secret, 1002.0), None, "it was taken back");
     assert!(matches!(revoke(&data, &token.id, by, 1.0), Err(RunError::NoSuchToken(_))));
+    revoke(&data, "wall", by, 1003.0).unwrap();
+    assert_eq!(tokens.find(&other, 1003.0), None, "it was taken back by its name");
     let deeds: Vec<Deed> =
         audit::newest(&data, 9).unwrap().into_iter().map(|line| line.what).collect();
-    assert_eq!(deeds, [Deed::Grant, Deed::Grant, Deed::Revoke]);
+    assert_eq!(deeds, [Deed::Grant, Deed::Grant, Deed::Revoke, Deed::Revoke]);
 }
 
 #[test]

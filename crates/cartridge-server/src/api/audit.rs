@@ -150,6 +150,44 @@ async fn show_audit(
     Ok(Json(Audit { lines: lines.into_iter().map(Into::into).collect(), before }))
 }
 
+/// Whether the records are as they were written.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuditCheck {
+    /// Lines of the audit and of all control files that are as they were written.
+    pub lines: u64,
+    /// Whether all of them are.
+    pub intact: bool,
+    /// The first bad line of each file that has one; the audit first, then runs by name.
+    pub bad: Vec<BadLine>,
+}
+
+/// A line that is not as it was written.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BadLine {
+    /// The file, below the data folder.
+    #[schema(example = "audit.jsonl")]
+    pub file: String,
+    /// Number of the line in it, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Check the audit and the control lines of all runs, as `cartridge audit verify` does.
+#[utoipa::path(
+    get,
+    path = "/api/audit/verify",
+    tag = "audit",
+    responses((status = 200, body = AuditCheck), (status = 401, body = Problem)),
+)]
+async fn verify_audit(State(state): State<AppState>) -> Result<Json<AuditCheck>, ApiError> {
+    let audit::Verdict { n_good, bad } = state.ask(|lab| audit::verify(lab.data())).await?;
+    let intact = bad.is_empty();
+    let bad =
+        bad.into_iter().map(|audit::BadLine { file, line, reason }| BadLine { file, line, reason });
+    Ok(Json(AuditCheck { lines: n_good, intact, bad: bad.collect() }))
+}
+
 /// In which form.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -273,7 +311,10 @@ pub fn csv_cell(text: &str) -> String {
 
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(show_audit)).routes(routes!(export_audit))
+    OpenApiRouter::new()
+        .routes(routes!(show_audit))
+        .routes(routes!(export_audit))
+        .routes(routes!(verify_audit))
 }
 
 #[cfg(test)]

@@ -25,6 +25,12 @@ pub struct Cluster {
     pub queue_depth: u64,
     /// CPU cores of the machine.
     pub cores: usize,
+    /// Bytes of its memory.
+    #[schema(required)]
+    pub memory_bytes: Option<u64>,
+    /// Bytes of it that programs could still get.
+    #[schema(required)]
+    pub memory_free_bytes: Option<u64>,
     /// Bytes that are free for the data folder.
     #[schema(required)]
     pub disk_free_bytes: Option<u64>,
@@ -162,6 +168,8 @@ async fn show_cluster(State(state): State<AppState>) -> Result<Json<Cluster>, Ap
         jobs: Jobs { running, pending, succeeded, failed, terminated },
         queue_depth: pending,
         cores: found.cores,
+        memory_bytes: found.memory_bytes,
+        memory_free_bytes: found.memory_free_bytes,
         disk_free_bytes: found.disk_free_bytes,
         disk_bytes: found.disk_bytes,
         cost: Cost { currency, per_hour, so_far, priced: is_priced },

@@ -540,7 +540,7 @@ struct MatchesQuery {
     player: Option<String>,
     /// How many, at most 500.
     #[serde(default = "default_page")]
-    #[param(required = false, minimum = 1, maximum = 500)]
+    #[param(required = false, minimum = 1, maximum = 500, default = 50)]
     limit: usize,
     /// Where the page begins: `next` of the page before.
     before: Option<String>,

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use cartridge_games::scene::Scene;
-use cartridge_run::episode;
+use cartridge_run::episode::{self, Archive};
 use cartridge_run::lab::Lab;
 use cartridge_run::store::EpisodeHead;
 use cartridge_run::store::episodes::{Order, Sort};
@@ -24,10 +24,10 @@ use crate::extract::{Path, Query};
 pub struct EpisodeList {
     /// The run.
     pub run_id: String,
-    /// Episodes that have ended in all.
+    /// Episodes that have ended in all, or those of the seed that was asked for.
     pub total: u64,
-    /// Episodes of which what was recorded is damaged: they are missing here, or listed without
-    /// being replayable to the end.
+    /// Episodes of the whole run of which what was recorded is damaged or gone: they are missing in
+    /// lists, or listed without being replayable to the end.
     pub damaged: u64,
     /// The episodes: the newest, oldest first, or as they were asked for.
     pub episodes: Vec<Episode>,
@@ -48,6 +48,7 @@ impl From<EpisodeHead> for Episode {
             attempt: Some(head.attempt),
             checkpoint_step: head.checkpoint_step,
             episode_id: head.foreign_id,
+            damaged: false,
         }
     }
 }
@@ -110,6 +111,8 @@ struct ListQuery {
     /// Which end comes first: the largest, except for numbers, when left out.
     #[param(inline)]
     order: Option<SortOrder>,
+    /// Only those that were reset with this number; `total` counts these.
+    seed: Option<u64>,
     /// How many of the list come before.
     offset: Option<u64>,
     /// How many, at most 10,000; 100 when left out.
@@ -137,8 +140,9 @@ async fn list_episodes(
 ) -> Result<Json<EpisodeList>, ApiError> {
     let id = parse_id(&id)?;
     let run_id = id.to_string();
-    let ListQuery { tail, sort, order, offset, limit } = query;
-    let is_page = sort.is_some() || order.is_some() || offset.is_some() || limit.is_some();
+    let ListQuery { tail, sort, order, seed, offset, limit } = query;
+    let is_page =
+        sort.is_some() || order.is_some() || seed.is_some() || offset.is_some() || limit.is_some();
     if tail.is_some() || !is_page {
         if is_page {
             let reason = "`tail` stands alone; use `limit` with a sorted list".to_owned();
@@ -147,13 +151,13 @@ async fn list_episodes(
         let tail = tail.unwrap_or(100).clamp(1, 10_000);
         let tail = move |lab: &Lab| {
             let columns = lab.episodes(&id, tail)?;
-            let numbers = columns.episode.clone();
-            let damaged = lab.with_archive(&id, |archive| archive.n_damaged_among(&numbers))?;
-            Ok((columns, damaged))
+            let damaged = lab.with_archive(&id, Archive::n_damaged)?;
+            let mut episodes = episode_rows(&columns);
+            lab.with_archive(&id, |archive| mark_damaged(archive, damaged, &mut episodes))?;
+            Ok((episodes, damaged))
         };
-        let (columns, damaged) = state.ask(tail).await?;
-        let total = columns.episode.last().copied().unwrap_or(0);
-        let episodes = episode_rows(&columns);
+        let (episodes, damaged) = state.ask(tail).await?;
+        let total = episodes.last().map_or(0, |newest| newest.episode);
         return Ok(Json(EpisodeList { run_id, total, damaged, episodes }));
     }
     let sort = sort.unwrap_or(EpisodeSort::Number).into();
@@ -163,11 +167,30 @@ async fn list_episodes(
         None => Order::Descending,
     };
     let (offset, limit) = (offset.unwrap_or(0), limit.unwrap_or(100).clamp(1, 10_000));
-    let page = state
-        .ask(move |lab| lab.with_archive(&id, |archive| archive.page(sort, order, offset, limit)))
-        .await?;
-    let episodes = page.heads.into_iter().map(Into::into).collect();
-    Ok(Json(EpisodeList { run_id, total: page.total, damaged: page.n_damaged, episodes }))
+    let ask = move |archive: &mut episode::Archive| {
+        let page = match seed {
+            Some(seed) => archive.page_of_seed(seed, sort, order, offset, limit)?,
+            None => archive.page(sort, order, offset, limit)?,
+        };
+        let mut episodes = page.heads.into_iter().map(Into::into).collect::<Vec<_>>();
+        mark_damaged(archive, page.n_damaged, &mut episodes)?;
+        Ok(EpisodeList { run_id, total: page.total, damaged: page.n_damaged, episodes })
+    };
+    Ok(Json(state.ask(move |lab| lab.with_archive(&id, ask)).await?))
+}
+
+/// Says of each episode whether it is damaged, where any is.
+fn mark_damaged(
+    archive: &mut episode::Archive,
+    n_damaged: u64,
+    episodes: &mut [Episode],
+) -> cartridge_run::Result<()> {
+    if n_damaged > 0 {
+        let numbers: Vec<u64> = episodes.iter().map(|episode| episode.episode).collect();
+        let damaged = archive.damaged_among(&numbers)?;
+        episodes.iter_mut().for_each(|it| it.damaged = damaged.contains(&it.episode));
+    }
+    Ok(())
 }
 
 /// An episode, step by step: with the seed and the actions, Gymnasium repeats it.

@@ -121,6 +121,9 @@ async fn evaluate_run(
 pub struct EvaluationJob {
     /// The run that is the evaluation; a training that measured itself is its own.
     pub run: Run,
+    /// What it is of. How a match or tournament went is in `/api/evals/{id}`, and the figures of a
+    /// match in `run.match_result`.
+    pub kind: EvaluationKind,
     /// Folder of the checkpoint that is measured; none where it is a file from elsewhere, or
     /// whatever the training had learnt by then.
     #[schema(required)]
@@ -178,6 +181,7 @@ impl EvaluationJob {
     ) -> Self {
         let config = &view.run.manifest.config;
         Self {
+            kind: Evaluated::of(&view.run.manifest).into(),
             checkpoint: config["checkpoint"].as_str().map(str::to_owned),
             deterministic: config["deterministic"].as_bool().unwrap_or(true),
             result: view.run.status.latest_eval.clone().map(Into::into),
@@ -208,7 +212,7 @@ pub struct EvaluationList {
 struct EvaluationsQuery {
     /// How many, at most 100.
     #[serde(default = "default_page")]
-    #[param(required = false, minimum = 1, maximum = 100)]
+    #[param(required = false, minimum = 1, maximum = 100, default = 50)]
     limit: usize,
 }
 
@@ -314,25 +318,40 @@ pub struct EvaluationPage {
 struct EvaluationPageQuery {
     /// How many, at most 100.
     #[serde(default = "default_page")]
-    #[param(required = false, minimum = 1, maximum = 100)]
+    #[param(required = false, minimum = 1, maximum = 100, default = 50)]
     limit: usize,
     /// Where the page begins: `next_cursor` of the page before.
     cursor: Option<String>,
     /// Only in these states, separated by commas.
     #[param(example = "queued,running")]
     state: Option<String>,
-    /// What is evaluated: a policy, two players in a match, or several in a tournament.
+    /// What is evaluated: a policy, which is meant without it, two players in a `match`, several in
+    /// a `tournament`, or `all` of these.
     #[serde(default)]
     #[param(required = false, inline)]
-    kind: EvaluationKind,
+    kind: WantedEvaluations,
 }
 
-/// What is evaluated.
+/// Which evaluations are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WantedEvaluations {
+    /// Those of policies.
+    #[default]
+    Policy,
+    /// Matches.
+    Match,
+    /// Tournaments.
+    Tournament,
+    /// All of them.
+    All,
+}
+
+/// What an evaluation is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvaluationKind {
     /// A policy is measured.
-    #[default]
     Policy,
     /// Two players are compared.
     Match,
@@ -340,7 +359,18 @@ pub enum EvaluationKind {
     Tournament,
 }
 
-/// List evaluations of policies, of all runs, newest first; with `kind` matches or tournaments.
+impl From<Evaluated> for EvaluationKind {
+    fn from(evaluated: Evaluated) -> Self {
+        match evaluated {
+            Evaluated::Policy => Self::Policy,
+            Evaluated::Match => Self::Match,
+            Evaluated::Tournament => Self::Tournament,
+        }
+    }
+}
+
+/// List evaluations of policies, of all runs, newest first; with `kind` matches, tournaments, or
+/// all of them. `run.name` says what each was asked to do.
 #[utoipa::path(
     get,
     path = "/api/evals",
@@ -361,9 +391,10 @@ async fn list_evaluations(
     let states: Vec<store::RunState> =
         query.state.as_deref().map_or(Ok(Vec::new()), |states| parse_words("state", states))?;
     let what = match query.kind {
-        EvaluationKind::Policy => Evaluated::Policy,
-        EvaluationKind::Match => Evaluated::Match,
-        EvaluationKind::Tournament => Evaluated::Tournament,
+        WantedEvaluations::Policy => Some(Evaluated::Policy),
+        WantedEvaluations::Match => Some(Evaluated::Match),
+        WantedEvaluations::Tournament => Some(Evaluated::Tournament),
+        WantedEvaluations::All => None,
     };
     // One more than asked for tells whether there is a next page.
     let mut found =

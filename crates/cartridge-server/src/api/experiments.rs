@@ -3,12 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cartridge_run::RunError;
+use axum::response::{IntoResponse, Response};
 use cartridge_run::aggregate;
-use cartridge_run::experiment::NewExperiment;
+use cartridge_run::experiment::{self, NewExperiment, Plan};
 use cartridge_run::lab::{ExperimentView, RunView};
+use cartridge_run::launch::Terms;
 use cartridge_run::store::index::ExperimentCursor;
 use cartridge_run::store::{self, ExperimentId, GroupId};
+use cartridge_run::{Lab, RunError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::AppState;
-use crate::api::runs::Run;
+use crate::api::runs::{NewSeeds, PlannedRun, Run};
 use crate::error::{ApiError, Problem};
 use crate::extract::{Body, Path, Query, RequestKey};
 use crate::time::rfc3339;
@@ -144,6 +146,41 @@ pub struct NewTemplate {
     /// aliases and full paths as keys are understood.
     #[schema(value_type = Object, example = json!({ "env_id": "LunarLander-v3", "trainer": { "learning_rate": 0.0005 } }))]
     pub config: Map<String, Value>,
+    /// Whether nothing is made, and the answer says what it would come to; it then needs no name.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Only with `dry_run`: show the runs of these seeds.
+    pub seeds: Option<NewSeeds>,
+}
+
+/// What an experiment would come to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TemplatePreview {
+    /// Every setting.
+    #[schema(value_type = Object)]
+    pub config: Value,
+    /// Its SHA-256.
+    pub sha256: String,
+    /// Experiments that have the same.
+    pub same_as: Vec<String>,
+    /// The runs that would be made of it, with what differs from the defaults.
+    pub runs: Vec<PlannedRun>,
+}
+
+/// The answer to an experiment that was asked for.
+#[derive(Debug)]
+enum MadeTemplate {
+    Experiment(Box<Experiment>),
+    Preview(Box<TemplatePreview>),
+}
+
+impl IntoResponse for MadeTemplate {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Experiment(experiment) => (StatusCode::CREATED, Json(experiment)).into_response(),
+            Self::Preview(preview) => Json(preview).into_response(),
+        }
+    }
 }
 
 /// What a clone has otherwise than its original.
@@ -188,6 +225,7 @@ pub(crate) fn at_field(error: ApiError, below: &str) -> ApiError {
     tag = "experiments",
     request_body = NewTemplate,
     responses(
+        (status = 200, description = "What it would come to, with `dry_run`", body = TemplatePreview),
         (status = 201, body = Experiment),
         (status = 400, body = Problem),
         (status = 401, body = Problem),
@@ -198,12 +236,46 @@ async fn create_experiment(
     State(state): State<AppState>,
     request: RequestKey,
     Body(new): Body<NewTemplate>,
-) -> Result<(StatusCode, Json<Experiment>), ApiError> {
-    let NewTemplate { name, description, preset, config } = new;
+) -> Result<MadeTemplate, ApiError> {
+    let NewTemplate { name, description, preset, config, dry_run, seeds } = new;
+    if seeds.is_some() && !dry_run {
+        return Err(ApiError::Field {
+            pointer: "/seeds".to_owned(),
+            detail: "an experiment has no seeds of runs: give them to its runs".to_owned(),
+        });
+    }
     let new = NewExperiment { name, description, preset, config };
-    let made = state.ask(move |lab| lab.create_experiment(new, request.by())).await;
-    let made = made.map_err(|error| at_field(error, "/config"))?;
-    Ok((StatusCode::CREATED, Json(made.into())))
+    let made = state
+        .ask(move |lab| match dry_run {
+            true => Ok(MadeTemplate::Preview(Box::new(preview(lab, &new, seeds.as_ref())?))),
+            false => {
+                let made = lab.create_experiment(new, request.by())?;
+                Ok(MadeTemplate::Experiment(Box::new(made.into())))
+            }
+        })
+        .await;
+    made.map_err(|error| at_field(error, "/config"))
+}
+
+/// What an experiment would come to. Nothing is made.
+fn preview(
+    lab: &Lab,
+    new: &NewExperiment,
+    seeds: Option<&NewSeeds>,
+) -> cartridge_run::Result<TemplatePreview> {
+    const MOST_SAME: usize = 20;
+    let config = experiment::look(new)?;
+    let seeds = seeds.map(NewSeeds::list).transpose()?.unwrap_or_default();
+    let runs = lab.preview_runs(&Plan::of_config(&config, &seeds)?, &Terms::default())?;
+    let config = serde_json::to_value(&config).expect("a configuration is plain data");
+    let sha256 = experiment::content_hash(&config);
+    let same = lab.experiments(Some(&sha256), false, MOST_SAME, None)?;
+    Ok(TemplatePreview {
+        config,
+        same_as: same.into_iter().map(|view| view.experiment.id.to_string()).collect(),
+        sha256,
+        runs: runs.into_iter().map(Into::into).collect(),
+    })
 }
 
 /// List experiments, newest first.

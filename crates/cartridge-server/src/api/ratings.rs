@@ -164,9 +164,11 @@ struct HistoryQuery {
     game: String,
     /// Only the matches of the player with this key.
     player: Option<String>,
+    /// Key of the player whose rating is 0 as soon as games connect it; `builtin:random` without it.
+    anchor: Option<String>,
     /// How many of the newest matches, at most 1,000.
     #[serde(default = "default_history")]
-    #[param(required = false, minimum = 1, maximum = 1000)]
+    #[param(required = false, minimum = 1, maximum = 1000, default = 200)]
     limit: usize,
 }
 
@@ -198,6 +200,8 @@ pub struct RatingMoment {
     pub score: f64,
     /// How many games it had.
     pub games: usize,
+    /// The key of the player whose rating was 0 among those that games had connected by then.
+    pub anchor: String,
 }
 
 /// Where a player stood.
@@ -207,6 +211,12 @@ pub struct RatingStanding {
     pub key: String,
     /// Its name for people.
     pub name: String,
+    /// Bradley-Terry rating of all games up to then, in Elo above the anchor.
+    pub rating: f64,
+    /// Its standard error; 0 for the anchor.
+    pub standard_error: f64,
+    /// Its 95% interval.
+    pub ci95: [f64; 2],
     /// Elo, from 1200 and with K = 1.
     pub elo: f64,
     /// TrueSkill.
@@ -214,13 +224,15 @@ pub struct RatingStanding {
 }
 
 impl From<ratings::Standing> for RatingStanding {
-    fn from(ratings::Standing { key, name, elo, trueskill }: ratings::Standing) -> Self {
-        Self { key, name, elo, trueskill: trueskill.into() }
+    fn from(standing: ratings::Standing) -> Self {
+        let ratings::Standing { key, name, rating, standard_error, ci95, elo, trueskill } =
+            standing;
+        Self { key, name, rating, standard_error, ci95, elo, trueskill: trueskill.into() }
     }
 }
 
-/// Show where players stood after each match, in the order of time: Elo and TrueSkill, which depend
-/// on it.
+/// Show where the two players of each match stood after it, oldest first: Bradley-Terry fitted to
+/// all games up to then, Elo and TrueSkill.
 #[utoipa::path(
     get,
     path = "/api/ratings/history",
@@ -239,7 +251,8 @@ async fn show_rating_history(
 ) -> Result<Json<RatingHistory>, ApiError> {
     let game = query.game.clone();
     let ask = move |lab: &cartridge_run::Lab| {
-        lab.rating_history(&query.game, query.player.as_deref(), query.limit.clamp(1, 1000))
+        let HistoryQuery { game, player, anchor, limit } = &query;
+        lab.rating_history(game, player.as_deref(), anchor.as_deref(), (*limit).clamp(1, 1000))
     };
     let moment = |moment: ratings::Moment| RatingMoment {
         match_id: moment.match_id,
@@ -248,6 +261,7 @@ async fn show_rating_history(
         b: moment.b.into(),
         score: moment.score,
         games: moment.games,
+        anchor: moment.anchor,
     };
     let moments = state.ask(ask).await?.into_iter().map(moment).collect();
     Ok(Json(RatingHistory { game, moments }))
@@ -261,6 +275,14 @@ struct LeaderboardQuery {
     /// Id of the environment.
     #[param(example = "LunarLander-v3")]
     env: String,
+    /// How many rows, at most 1,000.
+    #[serde(default = "default_rows")]
+    #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
+    limit: usize,
+}
+
+fn default_rows() -> usize {
+    100
 }
 
 /// What trainings have reached in an environment.
@@ -294,7 +316,7 @@ pub struct LeaderboardRow {
     /// Options of the environment.
     #[schema(value_type = Object)]
     pub env: Map<String, Value>,
-    /// What the last evaluations come to: mean, IQM, bootstrap intervals.
+    /// What the evaluations that count come to: mean, IQM, bootstrap intervals.
     pub aggregate: Aggregate,
     /// The 95% interval of the mean.
     pub ci95: [f64; 2],
@@ -326,23 +348,71 @@ pub struct LeaderboardRun {
     pub seed: u64,
     /// Environment steps of the policy that was evaluated.
     pub step: u64,
-    /// Episodes of its last evaluation.
+    /// Episodes of the evaluation that counts: the newest of the checkpoint with the most steps.
     pub episodes: u32,
     /// Their mean return.
     pub mean: f64,
     /// Its 95% interval.
     pub ci95: [f64; 2],
+    /// The evaluation that was asked for and counts; none where the training measured itself.
+    #[schema(required)]
+    pub evaluation_id: Option<String>,
+    /// Folder of the checkpoint that it measured; none where the training measured itself.
+    #[schema(required)]
+    pub checkpoint: Option<String>,
+    /// The newest evaluation of each other checkpoint, the one of the most steps first, at most 10.
+    pub others: Vec<OtherEvaluation>,
+}
+
+/// An evaluation of a checkpoint that does not count, because another one has more steps.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OtherEvaluation {
+    /// Environment steps of the policy that was evaluated.
+    pub step: u64,
+    /// How many episodes.
+    pub episodes: u32,
+    /// Their mean return.
+    pub mean: f64,
+    /// Its 95% interval.
+    pub ci95: [f64; 2],
+    /// The evaluation that was asked for; none where the training measured itself.
+    #[schema(required)]
+    pub evaluation_id: Option<String>,
+    /// Folder of the checkpoint; none where the training measured itself.
+    #[schema(required)]
+    pub checkpoint: Option<String>,
+}
+
+impl From<leaderboard::Measured> for OtherEvaluation {
+    fn from(measured: leaderboard::Measured) -> Self {
+        let leaderboard::Measured { evaluation, evaluation_id, checkpoint } = measured;
+        Self {
+            step: evaluation.step,
+            episodes: evaluation.episodes,
+            mean: evaluation.mean,
+            ci95: evaluation.ci95,
+            evaluation_id: evaluation_id.map(|id| id.to_string()),
+            checkpoint,
+        }
+    }
 }
 
 impl From<leaderboard::Row> for LeaderboardRow {
     fn from(row: leaderboard::Row) -> Self {
-        let run = |entry: leaderboard::Entry| LeaderboardRun {
-            run_id: entry.run_id.to_string(),
-            seed: entry.seed,
-            step: entry.evaluation.step,
-            episodes: entry.evaluation.episodes,
-            mean: entry.evaluation.mean,
-            ci95: entry.evaluation.ci95,
+        let run = |entry: leaderboard::Entry| {
+            let OtherEvaluation { step, episodes, mean, ci95, evaluation_id, checkpoint } =
+                entry.counts.into();
+            LeaderboardRun {
+                run_id: entry.run_id.to_string(),
+                seed: entry.seed,
+                step,
+                episodes,
+                mean,
+                ci95,
+                evaluation_id,
+                checkpoint,
+                others: entry.others.into_iter().map(Into::into).collect(),
+            }
         };
         Self {
             place: row.place,
@@ -363,8 +433,9 @@ impl From<leaderboard::Row> for LeaderboardRow {
     }
 }
 
-/// Show what trainings have reached in an environment, by their last evaluation; those that differ
-/// in nothing but their seed are one row.
+/// Show what trainings have reached in an environment, best first; those that differ in nothing but
+/// their seed are one row. Their own evaluations count, and those that somebody asked for: of each
+/// training the newest of the checkpoint with the most steps.
 #[utoipa::path(
     get,
     path = "/api/leaderboard",
@@ -381,9 +452,10 @@ async fn show_leaderboard(
     State(state): State<AppState>,
     Query(query): Query<LeaderboardQuery>,
 ) -> Result<Json<Leaderboard>, ApiError> {
+    let limit = query.limit.clamp(1, 1000);
     let found = state.ask(move |lab| lab.leaderboard(&query.env)).await?;
     let leaderboard::Leaderboard { env_id, threshold, n_runs, rows } = found;
-    let rows = rows.into_iter().map(Into::into).collect();
+    let rows = rows.into_iter().take(limit).map(Into::into).collect();
     Ok(Json(Leaderboard { env_id, threshold, n_runs, rows }))
 }
 

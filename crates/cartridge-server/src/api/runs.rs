@@ -6,8 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use cartridge_games::registry;
-use cartridge_run::config::{ConfigError, Draft};
+use cartridge_games::registry::{self, RegistryError};
+use cartridge_run::cluster;
+use cartridge_run::config::{ConfigError, Draft, flatten};
 use cartridge_run::experiment::{self, MOST_RUNS, Plan};
 use cartridge_run::lab::{self, RunView};
 use cartridge_run::launch::Terms;
@@ -136,6 +137,12 @@ pub struct Run {
     /// The experiment that it belongs to.
     #[schema(required)]
     pub experiment_id: Option<String>,
+    /// The same for all trainings that differ in nothing but their seeds.
+    #[schema(required)]
+    pub config_hash: Option<String>,
+    /// What it costs, where `lab.json` has prices.
+    #[schema(required)]
+    pub cost: Option<RunCost>,
     /// The runs that it was made together with: several seeds of one configuration.
     #[schema(required)]
     pub group: Option<String>,
@@ -143,6 +150,17 @@ pub struct Run {
     pub tuned: BTreeMap<String, f64>,
     /// What can be asked of it now.
     pub capabilities: Vec<Capability>,
+}
+
+/// What a run costs, as an estimate: as if it had always used what was measured last.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RunCost {
+    /// The currency, as `lab.json` names it.
+    pub currency: String,
+    /// An hour of what it uses; 0 once it has ended.
+    pub per_hour: f64,
+    /// What it has come to since it was started.
+    pub so_far: f64,
 }
 
 /// Where a fork began.
@@ -437,6 +455,7 @@ impl From<RunView> for Run {
             is_pinned,
             pinned_checkpoints,
             children,
+            cost,
         } = view;
         let state = status.state();
         let is_supervised = manifest.is_supervised();
@@ -534,6 +553,13 @@ impl From<RunView> for Run {
                 step: parent.step,
             }),
             children: children.iter().map(ToString::to_string).collect(),
+            config_hash: (manifest.kind == store::RunKind::Train)
+                .then(|| experiment::hash_without_seeds(&manifest.config)),
+            cost: cost.map(|(currency, cluster::RunCost { per_hour, so_far })| RunCost {
+                currency,
+                per_hour,
+                so_far,
+            }),
             experiment_id: manifest.experiment_id,
             group: manifest.group.map(Into::into),
             archived: is_archived,
@@ -654,7 +680,8 @@ pub struct NewRun {
     /// The experiment that it is made from.
     #[schema(example = "e-7f3k2m")]
     pub experiment_id: Option<String>,
-    /// Settings that differ from the experiment's: only those in its `overrides_whitelist`.
+    /// Settings that differ: from the experiment's only those in its `overrides_whitelist`, without
+    /// an experiment any, by full path, in sections, or by alias.
     #[serde(default)]
     #[schema(value_type = Object, example = json!({ "trainer.learning_rate": 0.0005 }))]
     pub overrides: Map<String, Value>,
@@ -663,6 +690,9 @@ pub struct NewRun {
     /// Whether nothing is made, and the answer says what would be.
     #[serde(default)]
     pub dry_run: bool,
+    /// Settings that go well together, laid over the defaults, where there is no experiment.
+    #[schema(example = "fast")]
+    pub preset: Option<String>,
     /// Id of the environment, where there is no experiment.
     #[schema(example = "CartPole-v1")]
     pub env_id: Option<String>,
@@ -705,7 +735,7 @@ pub enum NewSeeds {
 }
 
 impl NewSeeds {
-    fn list(&self) -> Result<Vec<u64>, ConfigError> {
+    pub(crate) fn list(&self) -> Result<Vec<u64>, ConfigError> {
         let bad = |detail: String| ConfigError::BadValue { key: "seeds".to_owned(), detail };
         match self {
             Self::List(seeds) if seeds.is_empty() => Err(bad("there is none in it".to_owned())),
@@ -953,15 +983,12 @@ impl NewRun {
                 let detail = "say which environment, such as CartPole-v1, or name an experiment_id";
                 return wrong("/env_id", detail.to_owned());
             }
-            if !self.overrides.is_empty() {
-                let detail = "they change an experiment: name it in experiment_id";
-                return wrong("/overrides", detail.to_owned());
-            }
             return Ok(());
         }
         let of_short_form = [
             ("/env_id", self.env_id.is_some()),
             ("/algorithm", self.algorithm.is_some()),
+            ("/preset", self.preset.is_some()),
             ("/learning_rate", self.learning_rate.is_some()),
             ("/total_timesteps", self.total_timesteps.is_some()),
             ("/seed", self.seed.is_some()),
@@ -991,6 +1018,9 @@ impl NewRun {
         let env_id = self.env_id.as_deref().unwrap_or_default();
         let algo = self.algorithm.as_deref().unwrap_or_else(|| Algorithm::Ppo.id());
         let mut draft = Draft::new(env_id, algo)?;
+        if let Some(preset) = &self.preset {
+            draft.apply(preset)?;
+        }
         let resources = self.resources.as_ref();
         for (key, value) in [
             ("resources.gpu", resources.and_then(|it| it.gpu).map(Value::from)),
@@ -1003,6 +1033,9 @@ impl NewRun {
             if let Some(value) = value {
                 draft.set(key, value)?;
             }
+        }
+        for (path, value) in flatten(&self.overrides) {
+            draft.set(&path, value)?;
         }
         draft.finish()
     }
@@ -1020,6 +1053,9 @@ impl NewRun {
 fn at_field(error: ApiError) -> ApiError {
     let ApiError::Run(RunError::Config(config)) = &error else { return error };
     let pointer = match config {
+        ConfigError::Registry(
+            RegistryError::UnknownOption { .. } | RegistryError::BadOption { .. },
+        ) => &*format!("/overrides{}", config.pointer()),
         ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
         ConfigError::UnknownPreset { .. } => "/preset",
         ConfigError::Registry(_) => "/env_id",
@@ -1036,7 +1072,7 @@ fn at_field(error: ApiError) -> ApiError {
             "resources.gpu" => "/resources/gpu",
             "resources.cpu" => "/resources/cpu",
             "resources.memory" => "/resources/memory",
-            _ => return error,
+            _ => &*format!("/overrides{}", config.pointer()),
         },
     };
     ApiError::Field { pointer: pointer.to_owned(), detail: error.to_string() }

@@ -121,6 +121,11 @@ pub struct Episode {
     /// What a foreign trainer calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub episode_id: Option<String>,
+    /// Whether what was recorded of it is damaged, so that it cannot be seen again to its end. Told
+    /// in lists of episodes only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub damaged: bool,
 }
 
 /// Columns as rows.
@@ -139,6 +144,7 @@ pub fn episode_rows(columns: &store::Episodes) -> Vec<Episode> {
             attempt: None,
             checkpoint_step: None,
             episode_id: None,
+            damaged: false,
         })
         .collect()
 }

@@ -275,6 +275,11 @@ async fn episodes_that_are_damaged_or_not_finite_are_told_as_such() {
         assert_eq!((&answer["damaged"], &answer["total"]), (&json!(1), &json!(3)), "{list}");
         let rewards: Vec<&Value> =
             answer["episodes"].as_array().unwrap().iter().map(|e| &e["reward"]).collect();
+        // The third is marked, and nothing is said of the others.
+        for row in answer["episodes"].as_array().unwrap() {
+            let expected = if row["episode"] == 3 { json!(true) } else { Value::Null };
+            assert_eq!(row["damaged"], expected, "{list}: {row}");
+        }
         let seeds = answer["episodes"].as_array().unwrap().iter().map(|e| &e["seed"]);
         assert!(seeds.clone().all(Value::is_null) && seeds.count() == 3, "{answer}");
         let expected = match list {

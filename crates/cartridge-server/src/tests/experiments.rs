@@ -151,6 +151,70 @@ async fn a_dry_run_says_everything_and_makes_nothing() {
 }
 
 #[tokio::test]
+async fn a_template_is_looked_at_before_it_is_made() {
+    let lab = TestLab::new();
+    let body = |name: &str| {
+        json!({ "name": name, "preset": "fast", "dry_run": true, "seeds": [3, 4],
+            "config": { "env_id": "CartPole-v1", "trainer": { "lr": 0.001 } } })
+    };
+    let (status, preview) = lab.ask("POST", "/api/experiments", Some(body(""))).await;
+    assert_eq!(status, StatusCode::OK, "{preview}");
+    assert_eq!(preview["config"]["trainer"]["learning_rate"], 0.001);
+    assert_eq!(preview["runs"].as_array().unwrap().len(), 2);
+    let changed = preview["runs"][0]["differences"].as_array().unwrap().iter();
+    let changed: Vec<&str> = changed.map(|change| change["path"].as_str().unwrap()).collect();
+    assert!(changed.contains(&"trainer.learning_rate"), "{changed:?}");
+    assert_eq!(preview["same_as"], json!([]));
+    let (_, page) = lab.ask("GET", "/api/experiments", None).await;
+    assert_eq!(page["experiments"], json!([]), "nothing was made");
+    // The same in earnest has the hash that was told, and is found by it.
+    let mut real = body("Red");
+    real["dry_run"] = false.into();
+    let answer = lab.ask("POST", "/api/experiments", Some(real.clone())).await;
+    check_problem(answer, (422, "invalid_field", &["/seeds"]));
+    real.as_object_mut().unwrap().remove("seeds");
+    let (_, made) = lab.ask("POST", "/api/experiments", Some(real)).await;
+    assert_eq!(made["sha256"], preview["sha256"]);
+    let (_, preview) = lab.ask("POST", "/api/experiments", Some(body("Blue"))).await;
+    assert_eq!(preview["same_as"], json!([made["id"]]));
+    // What is wrong is named as when it is made.
+    let bad = json!({ "name": "", "dry_run": true,
+        "config": { "env_id": "CartPole-v1", "trainer": { "gamma": 2 } } });
+    let answer = lab.ask("POST", "/api/experiments", Some(bad)).await;
+    check_problem(answer, (422, "invalid_config", &["/config/trainer/gamma"]));
+}
+
+#[tokio::test]
+async fn the_short_form_takes_presets_and_any_setting() {
+    let lab = TestLab::new();
+    let ask = async |more: Value| {
+        let mut body = json!({ "env_id": "LunarLander-v3", "dry_run": true });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        lab.ask("POST", "/api/runs", Some(body)).await
+    };
+    let (status, preview) = ask(json!({
+        "preset": "zoo", "overrides": { "trainer.gamma": 0.98, "env": { "gravity": -9.0 } },
+    }))
+    .await;
+    assert_eq!(status, StatusCode::OK, "{preview}");
+    let config = &preview["runs"][0]["manifest"]["config"];
+    assert_eq!(
+        (&config["trainer"]["gamma"], &config["env"]["gravity"]),
+        (&json!(0.98), &json!(-9.0))
+    );
+    assert_eq!(config["trainer"]["n_steps"], 1024, "as RL-Zoo has it");
+    for (more, pointer) in [
+        (json!({ "preset": "fastest" }), "/preset"),
+        (json!({ "overrides": { "trainer.gamma": 2 } }), "/overrides/trainer/gamma"),
+        (json!({ "overrides": { "trainer.gama": 0.9 } }), "/overrides/trainer/gama"),
+        (json!({ "overrides": { "env.gravitation": 1 } }), "/overrides/env/gravitation"),
+        (json!({ "learning_rate": 5 }), "/learning_rate"),
+    ] {
+        check_problem(ask(more).await, (422, "invalid_field", &[pointer]));
+    }
+}
+
+#[tokio::test]
 async fn runs_of_an_experiment_change_only_what_it_allows() {
     let lab = TestLab::new();
     let made = make(&lab, "Red", json!({ "env_id": "CartPole-v1" })).await;

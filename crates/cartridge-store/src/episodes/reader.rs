@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -18,6 +19,7 @@ use super::{
     EpisodeBody, EpisodeHead, FORMAT, StepRecord, compare_returns, segment_name, segments,
 };
 use crate::error::{Result, StoreError};
+use crate::follow::latest_episodes;
 use crate::run_dir::RunDir;
 
 /// What episodes are listed by.
@@ -47,10 +49,10 @@ pub enum Order {
 /// A part of a list of episodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// Episodes in all.
+    /// Episodes in all, with those that cannot be read.
     pub total: u64,
-    /// Episodes that cannot be read, because a block of theirs was changed or cut: those of
-    /// `total` that are missing here, and those of the part whose steps cannot all be read.
+    /// Those of all that cannot be read, because a block of theirs was changed or cut, or of which
+    /// not all steps can. It does not depend on the part that was asked for.
     pub n_damaged: u64,
     /// The part.
     pub heads: Vec<EpisodeHead>,
@@ -101,13 +103,17 @@ struct Brief {
 /// it was opened or refreshed last.
 #[derive(Debug)]
 pub struct EpisodeReader {
+    dir: RunDir,
     folder: PathBuf,
     events_path: PathBuf,
     events_end: u64,
-    /// How long each file was at the last look: what has not grown is not read again.
-    seen: Vec<u64>,
+    /// What each file was at the last look: what has not changed is not read again.
+    seen: Vec<Stamp>,
     entries: Vec<Entry>,
     damage: Vec<Damage>,
+    /// The last episode that the figures of the run tell of, where something is damaged and nobody
+    /// is writing.
+    last_told: u64,
     /// Attempts that went on from a checkpoint, and the last episode that belongs to it.
     restored: BTreeMap<u32, u64>,
     /// For each entry, how many of its episodes count: none, all, or (decoded) some.
@@ -115,23 +121,48 @@ pub struct EpisodeReader {
     briefs: Option<Vec<Brief>>,
     /// Blocks of steps that were looked at, and whether they are what was written.
     sound: HashMap<(u32, u64), bool>,
+    /// Blocks of episodes that were looked at, and how many of theirs are damaged: segment, offset,
+    /// checksum, and the last episode that counts.
+    checked: HashMap<(u32, u64, u32, u64), u64>,
     files: HashMap<u32, File>,
+}
+
+/// What a file looked like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    /// Number of the segment; 0 of what is none.
+    segment: u32,
+    length: u64,
+    /// When it was written, in seconds and nanoseconds.
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(segment: u32, path: &Path) -> Self {
+        let found = std::fs::metadata(path).ok();
+        let length = found.as_ref().map_or(0, std::fs::Metadata::len);
+        let modified = found.map_or((0, 0), |found| (found.mtime(), found.mtime_nsec()));
+        Self { segment, length, modified }
+    }
 }
 
 impl EpisodeReader {
     /// Opens the episodes of a run; one that has none is no error.
     pub fn open(dir: &RunDir) -> Result<Self> {
         let mut reader = Self {
+            dir: dir.clone(),
             folder: dir.episodes_path(),
             events_path: dir.events_path(),
             events_end: 0,
             seen: Vec::new(),
             entries: Vec::new(),
             damage: Vec::new(),
+            last_told: 0,
             restored: BTreeMap::new(),
             n_live: Vec::new(),
             briefs: None,
             sound: HashMap::new(),
+            checked: HashMap::new(),
             files: HashMap::new(),
         };
         reader.refresh()?;
@@ -140,22 +171,31 @@ impl EpisodeReader {
 
     /// Sees what was written since.
     pub fn refresh(&mut self) -> Result<()> {
-        let seen = self.lengths()?;
+        let seen = self.stamps()?;
         if seen == self.seen {
             return Ok(());
         }
+        if !has_only_grown(&self.seen, &seen) {
+            self.checked.clear();
+        }
+        self.files.clear();
+        self.sound.clear();
         let Found { entries, damage, .. } = find(&self.folder)?;
         let (restored, events_end) = restored_since(&self.events_path, self.events_end)?;
         self.events_end = events_end;
         self.damage = damage;
-        // Lengths of before the files were read: what grew in the meantime is seen the next time.
+        self.last_told = 0;
+        // While somebody writes, what has not come yet is no damage.
+        if !self.damage.is_empty() && !self.dir.is_supervised() {
+            let told = latest_episodes(&self.dir, 1)?;
+            self.last_told = told.episode.last().copied().unwrap_or(0);
+        }
+        // Stamps of before the files were read: what grew in the meantime is seen the next time.
         self.seen = seen;
         if entries == self.entries && restored.is_empty() {
             return Ok(());
         }
         self.restored.extend(restored);
-        self.files.clear();
-        self.sound.clear();
         self.entries = entries;
         self.briefs = None;
         self.n_live.clear();
@@ -179,13 +219,108 @@ impl EpisodeReader {
             .unwrap_or(0)
     }
 
+    /// Episodes that were played and are in no block that is left, although nobody has removed them:
+    /// their block was cut, or it is no longer known as one. In order.
+    fn missing(&self) -> Vec<RangeInclusive<u64>> {
+        if self.damage.is_empty() {
+            return Vec::new();
+        }
+        let live = self.entries.iter().zip(&self.n_live).filter(|(_, n)| **n > 0);
+        let mut kept: Vec<(u64, u64)> = live
+            .map(|(Entry { header, .. }, _)| {
+                (header.first, header.last.min(self.limit(header.attempt)))
+            })
+            .collect();
+        kept.sort_unstable();
+        let cut = || self.damage.iter().filter_map(|damage| damage.episodes);
+        let ends = kept.iter().map(|(_, last)| *last).chain(cut().map(|(_, last)| last));
+        let last = ends.chain([self.last_told]).max().unwrap_or(0);
+        // What is older than all that is there may have been removed.
+        let firsts = kept.iter().map(|(first, _)| *first).chain(cut().map(|(first, _)| first));
+        let mut due = firsts.min().unwrap_or(1);
+        let mut missing = Vec::new();
+        for (first, last) in kept {
+            if first > due {
+                missing.push(due..=first - 1);
+            }
+            due = due.max(last + 1);
+        }
+        if last >= due {
+            missing.push(due..=last);
+        }
+        missing
+    }
+
+    /// Complains where episode `n` is in no block and should be.
+    fn check_missing(&self, n: u64) -> Result<()> {
+        if !self.missing().iter().any(|numbers| numbers.contains(&n)) {
+            return Ok(());
+        }
+        let holds = |damage: &&Damage| {
+            damage.episodes.is_some_and(|(first, last)| (first..=last).contains(&n))
+        };
+        let named = self.damage.iter().find(holds).or(self.damage.first());
+        let Damage { path, offset, episodes, .. } = named.expect("something is missing by it");
+        let detail = match episodes {
+            Some((first, last)) => {
+                format!("the block at {offset} with episodes {first} to {last} is cut off")
+            }
+            None => format!("it cannot be read from byte {offset} on"),
+        };
+        Err(StoreError::Damaged { path: path.clone(), detail })
+    }
+
     /// A part of the list of all episodes. Damaged ones are counted; those of which not even the
     /// figures can be read are left out.
     pub fn heads(&mut self, sort: Sort, order: Order, offset: u64, limit: usize) -> Result<Page> {
-        let mut page = self.sorted_heads(sort, order, offset, limit)?;
-        let numbers: Vec<u64> = page.heads.iter().map(|head| head.episode).collect();
-        page.n_damaged += self.n_damaged_among(&numbers)?;
-        Ok(page)
+        let heads = self.sorted_heads(sort, order, offset, limit)?;
+        let n_missing: u64 = self.missing().iter().map(|it| it.end() - it.start() + 1).sum();
+        let total = self.n_episodes() + n_missing;
+        Ok(Page { total, n_damaged: self.n_damaged()?, heads })
+    }
+
+    /// How many of all episodes cannot be read, or not all of their steps. Every block is read once.
+    pub fn n_damaged(&mut self) -> Result<u64> {
+        let missing = self.missing();
+        let mut n_damaged = missing.iter().map(|it| it.end() - it.start() + 1).sum();
+        for index in 0..self.entries.len() {
+            if self.n_live[index] == 0 {
+                continue;
+            }
+            let Entry { segment, offset, header } = self.entries[index];
+            let key = (segment, offset, header.crc, self.limit(header.attempt));
+            n_damaged += match self.checked.get(&key) {
+                Some(n) => *n,
+                None => {
+                    let n = self.n_damaged_in(index)?;
+                    self.checked.insert(key, n);
+                    n
+                }
+            };
+        }
+        Ok(n_damaged)
+    }
+
+    /// How many episodes of a block cannot be read, or not all of their steps.
+    fn n_damaged_in(&mut self, index: usize) -> Result<u64> {
+        let header = self.entries[index].header;
+        let limit = self.limit(header.attempt);
+        let block = self.block(index)?;
+        let episodes =
+            block.as_ref().and_then(|block| batch::decode(block, header.attempt, header.n));
+        let (Some(block), Some(episodes)) = (block, episodes) else {
+            return Ok(u64::from(self.n_live[index]));
+        };
+        let mut n_damaged = 0;
+        for (_, place) in episodes.iter().filter(|(head, _)| head.episode <= limit) {
+            let is_whole = match place.body(&block) {
+                Some(Body::Steps(places)) => self.are_sound(&places)?,
+                Some(Body::Actions(_)) => true,
+                None => false,
+            };
+            n_damaged += u64::from(!is_whole);
+        }
+        Ok(n_damaged)
     }
 
     /// How many of some episodes cannot be read, or not all of their steps.
@@ -253,16 +388,14 @@ impl EpisodeReader {
         order: Order,
         offset: u64,
         limit: usize,
-    ) -> Result<Page> {
-        let total = self.n_episodes();
+    ) -> Result<Vec<EpisodeHead>> {
         if sort == Sort::Number {
-            return self.heads_by_number(order, offset, limit, total);
+            return self.heads_by_number(order, offset, limit);
         }
         if self.briefs.is_none() {
             self.briefs = Some(self.read_briefs()?);
         }
         let briefs = self.briefs.as_mut().expect("they were just read");
-        let n_damaged = total - briefs.len() as u64;
         briefs.sort_unstable_by(|a, b| {
             let by = match sort {
                 Sort::Return => {
@@ -288,12 +421,12 @@ impl EpisodeReader {
             let block = blocks.get_mut(&brief.entry).expect("it was just read");
             heads.extend(block.remove(&brief.episode));
         }
-        Ok(Page { total, n_damaged, heads })
+        Ok(heads)
     }
 
     /// The head of episode `n`; nothing when there is no such episode.
     pub fn head(&mut self, n: u64) -> Result<Option<EpisodeHead>> {
-        let Some(index) = self.find(n) else { return Ok(None) };
+        let Some(index) = self.find(n) else { return self.check_missing(n).map(|()| None) };
         let heads = self.live_heads(index)?.ok_or_else(|| self.damaged(index))?;
         Ok(heads.into_iter().find(|head| head.episode == n))
     }
@@ -393,6 +526,12 @@ impl EpisodeReader {
                 damage.push(Damage { episodes, ..Damage::at(path, offset) });
             }
         }
+        // One place is named once, with the episodes where they are known.
+        damage.sort_by(|a, b| {
+            let key = |damage: &Damage| (damage.path.clone(), damage.offset);
+            key(a).cmp(&key(b)).then(b.episodes.cmp(&a.episodes))
+        });
+        damage.dedup_by(|a, b| (&a.path, a.offset) == (&b.path, b.offset));
         if !damage.is_empty() {
             let steps = self.episodes_by_steps()?;
             for (segment, offset, episode) in steps {
@@ -405,8 +544,6 @@ impl EpisodeReader {
                 }
             }
         }
-        damage.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
-        damage.dedup();
         Ok(damage)
     }
 
@@ -430,14 +567,13 @@ impl EpisodeReader {
         Ok(all)
     }
 
-    fn lengths(&self) -> Result<Vec<u64>> {
-        let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        let mut lengths = vec![length(&self.events_path), length(&self.folder.join("index"))];
+    fn stamps(&self) -> Result<Vec<Stamp>> {
+        let index = self.folder.join("index");
+        let mut stamps = vec![Stamp::of(0, &self.events_path), Stamp::of(0, &index)];
         for segment in segments(&self.folder)? {
-            lengths.push(u64::from(segment));
-            lengths.push(length(&self.folder.join(segment_name(segment))));
+            stamps.push(Stamp::of(segment, &self.folder.join(segment_name(segment))));
         }
-        Ok(lengths)
+        Ok(stamps)
     }
 
     fn heads_by_number(
@@ -445,18 +581,17 @@ impl EpisodeReader {
         order: Order,
         offset: u64,
         limit: usize,
-        total: u64,
-    ) -> Result<Page> {
+    ) -> Result<Vec<EpisodeHead>> {
         let mut places: Vec<usize> = (0..self.entries.len()).collect();
         places.retain(|&index| self.n_live[index] > 0);
         places.sort_by_key(|&index| self.entries[index].header.first);
         if order == Order::Descending {
             places.reverse();
         }
-        let mut page = Page { total, ..Page::default() };
+        let mut chosen = Vec::new();
         let mut skip = offset;
         for index in places {
-            if page.heads.len() >= limit {
+            if chosen.len() >= limit {
                 break;
             }
             let n_live = u64::from(self.n_live[index]);
@@ -465,18 +600,17 @@ impl EpisodeReader {
                 continue;
             }
             let Some(mut heads) = self.live_heads(index)? else {
-                page.n_damaged += n_live;
                 skip = 0;
                 continue;
             };
             if order == Order::Descending {
                 heads.reverse();
             }
-            let left = limit - page.heads.len();
-            page.heads.extend(heads.into_iter().skip(skip as usize).take(left));
+            let left = limit - chosen.len();
+            chosen.extend(heads.into_iter().skip(skip as usize).take(left));
             skip = 0;
         }
-        Ok(page)
+        Ok(chosen)
     }
 
     fn read_briefs(&mut self) -> Result<Vec<Brief>> {
@@ -508,7 +642,7 @@ impl EpisodeReader {
     }
 
     fn stored_body(&mut self, n: u64) -> Result<Option<Body>> {
-        let Some(index) = self.find(n) else { return Ok(None) };
+        let Some(index) = self.find(n) else { return self.check_missing(n).map(|()| None) };
         let header = self.entries[index].header;
         let block = self.block(index)?.ok_or_else(|| self.damaged(index))?;
         let episodes = batch::decode(&block, header.attempt, header.n);
@@ -562,7 +696,8 @@ impl EpisodeReader {
         Ok(match header.kind {
             Kind::EPISODES if header.last <= limit => header.n,
             Kind::EPISODES if header.first <= limit => {
-                self.live_heads(index)?.map_or(0, |heads| heads.len() as u32)
+                let all = u32::try_from(limit - header.first + 1).unwrap_or(header.n);
+                self.live_heads(index)?.map_or(all.min(header.n), |heads| heads.len() as u32)
             }
             _ => 0,
         })
@@ -626,6 +761,14 @@ impl EpisodeReader {
         };
         StoreError::Damaged { path: self.folder.join(segment_name(segment)), detail }
     }
+}
+
+/// Whether all that was there is as it was, but for ends that were added to.
+fn has_only_grown(before: &[Stamp], after: &[Stamp]) -> bool {
+    before.iter().filter(|stamp| stamp.segment > 0).all(|old| {
+        let new = after.iter().find(|new| new.segment == old.segment);
+        new.is_some_and(|new| new == old || new.length > old.length)
+    })
 }
 
 /// What is in the folder.

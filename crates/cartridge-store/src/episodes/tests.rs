@@ -6,6 +6,7 @@ use proptest::sample::Index;
 use serde_json::json;
 
 use super::*;
+use crate::error::StoreError;
 use crate::run_dir::RunDir;
 
 type Episode = (EpisodeHead, EpisodeBody);
@@ -528,7 +529,10 @@ fn a_damaged_block_of_steps_names_its_episodes_and_leaves_the_others() {
     assert_eq!((page.total, page.n_damaged, page.heads.len()), (3, 1, 3));
     let page = reader.heads(Sort::Return, Order::Descending, 0, 10).unwrap();
     assert_eq!((page.n_damaged, page.heads.len()), (1, 3));
-    assert_eq!(reader.n_damaged_among(&[1, 3]).unwrap(), 0);
+    for (offset, limit) in [(0, 1), (2, 1), (99, 1)] {
+        let page = reader.heads(Sort::Number, Order::Ascending, offset, limit).unwrap();
+        assert_eq!((page.total, page.n_damaged), (3, 1), "of the whole run, whatever is asked for");
+    }
     assert!(reader.steps(2, 0..20).is_err());
     for readable in [1, 3] {
         assert_eq!(reader.steps(readable, 0..20).unwrap().unwrap().len(), 20);
@@ -536,4 +540,77 @@ fn a_damaged_block_of_steps_names_its_episodes_and_leaves_the_others() {
     let damage = reader.verify().unwrap();
     assert_eq!(damage.len(), 1);
     assert_eq!((damage[0].offset, damage[0].steps_of.as_slice()), (ends[0], [2].as_slice()));
+}
+
+/// Three foreign episodes whose segment was cut somewhere after the first, with the index or not.
+#[track_caller]
+fn check_cut(has_index: bool, cut: impl Fn(&[u64]) -> u64, n_left: u64) {
+    let (_folder, dir) = run_dir();
+    let mut writer = EpisodeWriter::open(&dir).unwrap();
+    let mut ends = Vec::new();
+    for episode in 1..=3 {
+        let foreign_id = Some(format!("episode {episode}"));
+        writer.step(1, &format!("episode {episode}"), &step(1)).unwrap();
+        writer.end(&EpisodeHead { foreign_id, ..head(episode, 1) }).unwrap();
+        writer.sync().unwrap();
+        ends.push(fs::metadata(segment_path(&dir, 1)).unwrap().len());
+    }
+    drop(writer);
+    let row = json!({
+        "attempt": 1, "row": 1, "t": 1.0, "step": 3, "values": {},
+        "episodes": {
+            "episode": [1, 2, 3], "reward": [1.0, 1.0, 1.0], "length": [1, 1, 1],
+            "timestep": [1, 2, 3], "seed": [1, 2, 3], "terminated": [true, true, true],
+        },
+    });
+    fs::write(dir.metrics_path(), format!("{row}\n")).unwrap();
+    let mut reader = EpisodeReader::open(&dir).unwrap();
+    assert_eq!(reader.n_damaged().unwrap(), 0);
+    let segment = fs::File::options().write(true).open(segment_path(&dir, 1)).unwrap();
+    segment.set_len(cut(&ends)).unwrap();
+    if !has_index {
+        fs::remove_file(dir.episodes_path().join("index")).unwrap();
+    }
+    reader.refresh().unwrap();
+    for sort in [Sort::Number, Sort::Return] {
+        let page = reader.heads(sort, Order::Ascending, 0, 1).unwrap();
+        assert_eq!((page.total, page.n_damaged), (3, 3 - n_left), "{sort:?}");
+    }
+    for n in 1..=3 {
+        let head = reader.head(n);
+        if n <= n_left {
+            assert_eq!(head.unwrap().unwrap().episode, n);
+        } else {
+            let error = head.unwrap_err();
+            assert!(matches!(&error, StoreError::Damaged { .. }), "{error}");
+            assert!(error.to_string().contains("000001.seg"), "{error}");
+        }
+    }
+    assert_eq!(reader.head(4).unwrap(), None, "nobody has played it");
+}
+
+#[test]
+fn episodes_of_a_cut_segment_are_damaged_and_not_unknown() {
+    for has_index in [true, false] {
+        check_cut(has_index, |ends| ends[2] - 5, 2);
+        check_cut(has_index, |ends| ends[0] + 10, 1);
+        check_cut(has_index, |_| 40, 0);
+    }
+}
+
+#[test]
+fn what_is_changed_under_an_open_reader_is_noticed() {
+    let (_folder, dir) = run_dir();
+    write(&dir, &[discrete(1, 50), discrete(2, 50)], 1);
+    let mut reader = EpisodeReader::open(&dir).unwrap();
+    assert_eq!(reader.n_damaged().unwrap(), 0);
+    let mut bytes = fs::read(segment_path(&dir, 1)).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(segment_path(&dir, 1), bytes).unwrap();
+    // The clock of the file system may not have moved on since the last look.
+    let segment = fs::File::options().write(true).open(segment_path(&dir, 1)).unwrap();
+    segment.set_modified(std::time::UNIX_EPOCH).unwrap();
+    reader.refresh().unwrap();
+    assert_eq!(reader.n_damaged().unwrap(), 1);
 }

@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// The smallest first
     #[arg(long)]
     asc: bool,
+    /// Only those that were reset with this number
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// How many of the list come before
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
@@ -100,7 +103,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         By::Time => Sort::Time,
     };
     let order = if args.asc { Order::Ascending } else { Order::Descending };
-    let page = Archive::open(&data, &id)?.page(sort, order, args.offset, args.limit)?;
+    let (mut archive, offset, limit) = (Archive::open(&data, &id)?, args.offset, args.limit);
+    let page = match args.seed {
+        Some(seed) => archive.page_of_seed(seed, sort, order, offset, limit)?,
+        None => archive.page(sort, order, offset, limit)?,
+    };
     if !args.json {
         say(&format!(
             "{:>9}{:>14}{:>9}{:>12}{:>12}  END",
@@ -123,8 +130,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             row.episode, row.reward, row.length, row.timestep
         ));
     }
-    if page.n_damaged > 0 {
-        note(&format!("{} episodes cannot be read: their file is damaged", page.n_damaged));
+    if page.n_damaged > 0 && archive.is_unrecorded() {
+        note("none of them can be seen again: the folder `episodes` of the run is missing");
+    } else if page.n_damaged > 0 {
+        note(&format!(
+            "{} episodes of this run cannot be read: their file is damaged; see `cartridge fsck`",
+            page.n_damaged
+        ));
     }
     if !args.json {
         note(&format!("{} episodes in all", page.total));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cartridge_run::RunError;
 use cartridge_run::contest_job;
 use cartridge_run::evaluation_job::{self, Summary, Wanted, WantedEpisodes};
-use cartridge_run::lab;
+use cartridge_run::lab::{self, Evaluated};
 use cartridge_run::matches::MatchSummary;
 use cartridge_run::steer::{self, By};
 use cartridge_run::store::{
@@ -20,7 +20,7 @@ use crate::exit::Exit;
 
 /// Evaluations that are carried out in the background: start, list, show, cancel
 ///
-/// `cartridge eval` measures a policy here and now. Examples:
+/// Matches and tournaments are among them. `cartridge eval` measures a policy here and now. Examples:
 ///   cartridge evals start r-7f3k2m --episodes 20 --video
 ///   cartridge evals list
 ///   cartridge evals show r-9c2d4e --json
@@ -69,11 +69,14 @@ struct StartArgs {
     json: bool,
 }
 
-/// List evaluations of policies, newest first
+/// List evaluations, matches and tournaments, newest first
 #[derive(Debug, clap::Args)]
 struct ListArgs {
     /// Only those of this run
     run: Option<String>,
+    /// Only evaluations of policies, only matches, or only tournaments
+    #[arg(long, value_enum)]
+    kind: Option<KindArg>,
     /// How many
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -108,17 +111,54 @@ struct CancelArgs {
     json: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum KindArg {
+    /// A policy is measured
+    Policy,
+    /// Two players are compared
+    Match,
+    /// Several players are compared
+    Tournament,
+}
+
+impl From<Evaluated> for KindArg {
+    fn from(what: Evaluated) -> Self {
+        match what {
+            Evaluated::Policy => Self::Policy,
+            Evaluated::Match => Self::Match,
+            Evaluated::Tournament => Self::Tournament,
+        }
+    }
+}
+
+impl From<KindArg> for Evaluated {
+    fn from(kind: KindArg) -> Self {
+        match kind {
+            KindArg::Policy => Self::Policy,
+            KindArg::Match => Self::Match,
+            KindArg::Tournament => Self::Tournament,
+        }
+    }
+}
+
 /// An evaluation in one line.
 #[derive(Debug, Serialize)]
 struct Row {
     run_id: RunId,
+    kind: KindArg,
+    /// What it was asked to do.
+    name: String,
     evaluates: Option<RunId>,
     state: RunState,
     env_id: String,
     step: u64,
+    /// Episodes of a policy, or games.
     episodes: u64,
     episodes_done: u64,
     result: Option<Evaluation>,
+    /// How a match went, for the player that it tells of.
+    match_result: Option<MatchResult>,
     video: Option<String>,
 }
 
@@ -129,13 +169,18 @@ impl Row {
         // A film that was made room for is no longer there.
         let video = Summary::read(&dir)?.and_then(|summary| summary.video);
         let video = video.filter(|path| dir.path().join(path).is_file());
+        let kind = KindArg::from(Evaluated::of(&manifest));
+        let count = if kind == KindArg::Policy { "episodes" } else { "games" };
         Ok(Self {
+            kind,
             evaluates: manifest.evaluates(),
             state: status.state(),
             step: manifest.config["step"].as_u64().unwrap_or(0),
-            episodes: manifest.config["episodes"].as_u64().unwrap_or(0),
+            episodes: manifest.config[count].as_u64().unwrap_or(0),
             episodes_done: status.episodes,
             result: status.latest_eval,
+            match_result: status.match_result.filter(|_| kind == KindArg::Match),
+            name: manifest.name,
             video,
             env_id: manifest.env_id,
             run_id: manifest.id,
@@ -189,11 +234,11 @@ fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     if let Some(id) = &of {
         data.run(id).manifest().map_err(RunError::from)?;
     }
-    let found = evaluation_job::list(&data, of.as_ref())?;
+    let found = evaluation_job::list(&data, of.as_ref(), args.kind.map(Into::into))?;
     if !args.json {
         say(&format!(
-            "{:<10}{:<10}{:<24}{:<12}{:>12}{:>14}{:>12}  {}",
-            "EVAL", "OF", "ENVIRONMENT", "STATE", "STEP", "EPISODES", "MEAN", "VIDEO"
+            "{:<10}{:<12}{:<24}{:<12}{:>14}{:>12}  {}",
+            "EVAL", "KIND", "GAME", "STATE", "PLAYED", "RESULT", "WHAT"
         ));
     }
     for manifest in found.into_iter().take(args.limit) {
@@ -202,18 +247,19 @@ fn list(args: &ListArgs) -> anyhow::Result<Exit> {
             say_json(&row);
             continue;
         }
-        let state = serde_json::to_value(row.state).unwrap_or_default();
+        let [kind, state] = [serde_json::to_value(row.kind)?, serde_json::to_value(row.state)?];
         let mean = row.result.as_ref().map(|result| format!("{:.1}", result.mean));
+        let score = row.match_result.as_ref().map(|result| format!("{:.1}%", 100.0 * result.score));
+        let film = row.video.map_or_else(String::new, |video| format!(", {video}"));
         say(&format!(
-            "{:<10}{:<10}{:<24}{:<12}{:>12}{:>14}{:>12}  {}",
+            "{:<10}{:<12}{:<24}{:<12}{:>14}{:>12}  {}{film}",
             row.run_id.as_str(),
-            row.evaluates.as_ref().map_or("-", RunId::as_str),
+            kind.as_str().unwrap_or_default(),
             row.env_id,
             state.as_str().unwrap_or_default(),
-            row.step,
             format!("{}/{}", row.episodes_done, row.episodes),
-            mean.as_deref().unwrap_or("-"),
-            row.video.as_deref().unwrap_or("-"),
+            mean.or(score).as_deref().unwrap_or("-"),
+            row.name,
         ));
     }
     Ok(Exit::Ok)
@@ -224,7 +270,7 @@ fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
     let id: RunId = args.run.parse().map_err(RunError::from)?;
     let mut manifest = data.run(&id).manifest().map_err(RunError::from)?;
     if manifest.kind != RunKind::Eval {
-        let mut all = evaluation_job::list(&data, Some(&id))?.into_iter();
+        let mut all = evaluation_job::list(&data, Some(&id), None)?.into_iter();
         let has_result =
             |found: &Manifest| Summary::read(&data.run(&found.id)).is_ok_and(|it| it.is_some());
         manifest = all.find(has_result).ok_or_else(|| RunError::NoEvaluation(id.clone()))?;

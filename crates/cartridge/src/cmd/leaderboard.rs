@@ -1,14 +1,15 @@
 //! `cartridge leaderboard`: what trainings have reached in an environment.
 
-use cartridge_run::leaderboard::{Interval, Leaderboard, Row, of_files};
+use cartridge_run::leaderboard::{Entry, Interval, Leaderboard, Row, of_files};
 
 use super::{DataArgs, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// Show what trainings have reached in an environment, best first
 ///
-/// By the last evaluation of each; trainings that differ in nothing but their seed are one row, with
-/// the mean, the mean of the middle half (IQM) and a 95% interval over the seeds.
+/// By the newest evaluation of the checkpoint with the most steps, whether the training made it or
+/// somebody asked for it. Trainings that differ in nothing but their seed are one row, with the mean,
+/// the mean of the middle half (IQM) and a 95% interval over the seeds.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the environment
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let solved = threshold.map_or(String::new(), |line| format!(", solved from {line:.1} on"));
     say(&format!("{env_id}: {n_runs} trainings{solved}"));
     say(&format!(
-        "{:>3}  {:<6}{:>10}{:>10}{:>24}{:>6}  {:<8}{}",
+        "{:>3}  {:<6}{:>10}{:>10}{:>32}{:>6}  {:<8}{}",
         "", "ALGO", "MEAN", "IQM", "95% INTERVAL", "SEEDS", "SOLVED", "NAME"
     ));
     for row in rows {
@@ -55,9 +56,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             Interval::Seeds => "",
             Interval::Episodes => " (episodes)",
         };
-        let best = runs.first().map_or("", |entry| entry.run_id.as_str());
+        let best = runs.first().map_or_else(String::new, |Entry { run_id, counts, .. }| {
+            let by = counts.evaluation_id.as_ref().map(|id| format!(" by {id}"));
+            format!("{run_id} at step {}{}", counts.evaluation.step, by.unwrap_or_default())
+        });
         say(&format!(
-            "{place:>3}  {algorithm:<6}{:>10.1}{:>10.1}{:>24}{:>6}  {:<8}{name}, {best}",
+            "{place:>3}  {algorithm:<6}{:>10.1}{:>10.1}{:>32}{:>6}  {:<8}{name}, {best}",
             aggregate.mean,
             aggregate.iqm,
             format!("{low:.1} to {high:.1}{of}"),

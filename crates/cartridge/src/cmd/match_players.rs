@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cartridge_run::RunError;
 use cartridge_run::contest_job::{self, Contest};
 use cartridge_run::lab;
 use cartridge_run::matches::{Bucket, Difference, KeptMatch, MatchConfig, SeedPlan, keep_match};
@@ -21,8 +22,8 @@ use crate::exit::Exit;
 /// In an environment both play the episodes of the same seeds. Players are built in (`random`,
 /// `mcts:1000`, `perfect`, a level such as `club`), models (`model:NAME`, `model:NAME@3`), runs
 /// (`r-7f3k2m`, `r-7f3k2m@latest`) or ONNX files. The match is kept as a run, with every game, and
-/// counts for `cartridge ratings`. Ctrl-C ends it after the pair that is being played, a second one
-/// at once.
+/// counts for `cartridge ratings`. Without --games or --pairs it has 100 games, or 20 episodes.
+/// Ctrl-C ends it after the pair that is being played, a second one at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the game or environment; `auto` for that of the players
@@ -32,18 +33,8 @@ pub(crate) struct Args {
     a: String,
     /// The other player
     b: String,
-    /// How many games, an even number; in an environment how many episodes [default: 100, or 20]
-    #[arg(long, value_parser = parse_count)]
-    games: Option<u32>,
-    /// How many openings, instead of how many games
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, conflicts_with = "games")]
-    seeds: Option<u32>,
-    /// Play each opening once, the first player always moving first
-    #[arg(long)]
-    one_side: bool,
-    /// Chooses the openings and every move that is left to chance
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    plan: PlanArgs,
     #[command(flatten)]
     options: OptionArgs,
     /// Play in the background, as a job; `cartridge evals show` tells how it went
@@ -54,6 +45,32 @@ pub(crate) struct Args {
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
+}
+
+/// What two players play: the same words for a match and for each pairing of a tournament.
+#[derive(Debug, clap::Args)]
+pub(super) struct PlanArgs {
+    /// How many games two players play, an even number; in an environment how many episodes
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    games: Option<u32>,
+    /// How many openings they play, each from both sides, instead of how many games; in an
+    /// environment how many episodes
+    #[arg(long, visible_alias = "seeds", value_name = "N", value_parser = parse_count, conflicts_with = "games")]
+    pairs: Option<u32>,
+    /// Play each opening once, the player that is named first always moving first
+    #[arg(long)]
+    one_side: bool,
+    /// Chooses the openings and every move that is left to chance
+    #[arg(long, default_value_t = 0)]
+    pub(super) seed: u64,
+}
+
+impl PlanArgs {
+    /// The plan at a game, with `usual` games where nobody says how many.
+    pub(super) fn plan(&self, game: &str, usual: Option<u32>) -> Result<SeedPlan, RunError> {
+        let games = self.games.or(usual.filter(|_| self.pairs.is_none()));
+        SeedPlan::new(game, games, self.seed, self.pairs, Some(!self.one_side))
+    }
 }
 
 /// The result.
@@ -72,7 +89,7 @@ struct Report<'a> {
     run_id: RunId,
 }
 
-pub(super) fn parse_count(text: &str) -> Result<u32, String> {
+fn parse_count(text: &str) -> Result<u32, String> {
     match text.replace('_', "").parse() {
         Ok(count @ 1..=1_000_000) => Ok(count),
         _ => Err("a number from 1 to 1000000".to_owned()),
@@ -89,8 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let options = args.options.parse()?;
     let table = Table::find(&data, &texts, game, &options, Door::CommandLine)?;
-    let both_sides = Some(!args.one_side);
-    let plan = SeedPlan::new(&table.game, args.games, args.seed, args.seeds, both_sides)?;
+    let plan = args.plan.plan(&table.game, None)?;
     if args.detach {
         return start(&data, &table, plan, Contest::Match, args.json);
     }
@@ -111,7 +127,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let (a, b) = (&config.a.about, &config.b.about);
     if args.json {
-        let (game, games, seed) = (&config.game[..], n_games, args.seed);
+        let (game, games, seed) = (&config.game[..], n_games, args.plan.seed);
         let (a, b) = (&a.key[..], &b.key[..]);
         say_json(&Report { game, a, b, games, seed, result, difference, buckets, run_id });
         return Ok(Exit::Ok);

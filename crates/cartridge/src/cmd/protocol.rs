@@ -4,7 +4,7 @@ use cartridge_run::protocol::check::{Class, LineReport, Options, Source, check};
 use clap::Subcommand;
 
 use super::exec::seconds;
-use super::{say, say_json};
+use super::{printable, say, say_json};
 use crate::exit::Exit;
 
 /// Check how a trainer speaks the protocol (docs/protocol.md)
@@ -114,6 +114,6 @@ fn sentence(line: &LineReport) -> String {
     let mut text = format!("{source}:{:<7} {class:<8}", line.line);
     let parts = [&line.kind, &line.reason, &line.text];
     let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-    text.push_str(&parts.join(": "));
+    text.push_str(&printable(&parts.join(": ")));
     text
 }

@@ -1,7 +1,7 @@
 //! `cartridge ratings`: how strong the players of a game are.
 
 use cartridge_run::RunError;
-use cartridge_run::ratings::{self, Moment, Rating, Ratings};
+use cartridge_run::ratings::{self, Moment, Rating, Ratings, Standing};
 use cartridge_run::store::MatchLog;
 
 use super::{DataArgs, note, parse_id, say, say_json};
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Key of the player whose rating is 0
     #[arg(long, value_name = "PLAYER", default_value = ratings::ANCHOR)]
     anchor: String,
-    /// Elo and TrueSkill after each of the newest matches, oldest first
+    /// Where both players stood after each of the newest matches, oldest first
     #[arg(long, value_name = "MATCHES")]
     history: Option<usize>,
     #[command(flatten)]
@@ -34,18 +34,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open_existing()?;
     let log = MatchLog::read(&data).map_err(RunError::from)?;
     if let Some(limit) = args.history {
-        for moment in ratings::history(&log.lines, &args.game, None, limit)? {
+        let anchor = Some(args.anchor.as_str());
+        for moment in ratings::history(&log.lines, &args.game, None, anchor, limit)? {
             if args.json {
                 say_json(&moment);
                 continue;
             }
             let Moment { match_id, a, b, score, games, .. } = moment;
+            let stood = |at: Standing| {
+                let margin = 1.96 * at.standard_error;
+                let Standing { name, rating, elo, trueskill, .. } = at;
+                format!(
+                    "{name} {rating:+.0} ±{margin:.0} (Elo {elo:.1}, TrueSkill {:.1})",
+                    trueskill.mu
+                )
+            };
             say(&format!(
-                "{match_id}: {} {:.1}, {} {:.1} (score {:.1}% of {games})",
-                a.name,
-                a.elo,
-                b.name,
-                b.elo,
+                "{match_id}: {}; {}; score {:.1}% of {games}",
+                stood(a),
+                stood(b),
                 100.0 * score
             ));
         }

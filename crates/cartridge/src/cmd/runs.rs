@@ -8,7 +8,7 @@ use cartridge_run::store::{Follower, GroupId, Manifest, RunKind, RunState, RunSt
 use serde::Serialize;
 use serde_json::json;
 
-use super::{DataArgs, say, say_json};
+use super::{DataArgs, printable, say, say_json};
 use crate::exit::Exit;
 
 /// List trainings and evaluations, newest first; show one, or a group
@@ -97,11 +97,27 @@ fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
         let mut shown = serde_json::to_value(&manifest)?;
         shown["state"] = serde_json::to_value(state)?;
         shown["status"] = serde_json::to_value(&status)?;
+        shown["failure"] = serde_json::to_value(status.failure())?;
         say_json(&shown);
         return Ok(Exit::Ok);
     }
     say(&format!("{}  {}", manifest.id, manifest.name));
     say(&format!("{}, step {}", word(state), status.step));
+    if let Some(failure) = status.failure() {
+        say(&format!("why: {}", printable(&failure.message)));
+        if let Some(code) = failure.exit_code {
+            say(&format!("exit code {code}"));
+        }
+        if let Some(signal) = failure.signal {
+            say(&format!("signal {signal}"));
+        }
+        if !failure.log.is_empty() {
+            say("the last lines of its log:");
+        }
+        for line in &failure.log {
+            say(&format!("  {}", printable(line)));
+        }
+    }
     for (what, value) in
         [("experiment", &manifest.experiment_id), ("group", &manifest.group.map(Into::into))]
     {

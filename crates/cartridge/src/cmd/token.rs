@@ -43,7 +43,7 @@ enum Command {
     },
     /// Take a token back
     Revoke {
-        /// Id of the token, as in the list
+        /// Id or name of the token, as in the list
         id: String,
         #[command(flatten)]
         common: Common,

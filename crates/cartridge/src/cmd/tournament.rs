@@ -4,14 +4,15 @@ use cartridge_run::contest_job::Contest;
 use cartridge_run::player::{Door, Found, Table, check_built_in};
 use cartridge_run::tournament::{self, Kind, TournamentConfig, TournamentSummary, keep_tournament};
 
-use super::match_players::{parse_count, start};
+use super::match_players::{PlanArgs, start};
 use super::{DataArgs, OptionArgs, note, parse_id, say, say_json};
 use crate::exit::Exit;
 
 /// Let several players play each other, each pair over the same openings from both sides
 ///
 /// Players are written as for `cartridge match`. The tournament is kept as a run, with every game,
-/// and counts for `cartridge ratings`. Ctrl-C ends it after the pairs that are being played. Example:
+/// and counts for `cartridge ratings`. Without --games or --pairs each pairing has 20 games, or
+/// episodes. Ctrl-C ends it after the pairs that are being played. Example:
 ///   cartridge tournament connect4 --players random,mcts:100,perfect --pairs 10
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -25,15 +26,8 @@ pub(crate) struct Args {
     /// Who meets whom: everybody everybody, or the first everybody else
     #[arg(long, value_enum, default_value_t = KindArg::RoundRobin)]
     kind: KindArg,
-    /// Games of each pairing, an even number; in an environment its episodes
-    #[arg(long, default_value_t = 20, value_parser = parse_count)]
-    games: u32,
-    /// Openings of each pairing, each played from both sides, instead of --games
-    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "games")]
-    pairs: Option<u32>,
-    /// Chooses the openings and every move that is left to chance
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    plan: PlanArgs,
     /// How many pairings are played at once; the result does not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
@@ -48,6 +42,9 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// Games of each pairing where nobody says how many.
+const GAMES: u32 = 20;
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum KindArg {
@@ -75,13 +72,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let options = args.options.parse()?;
     let game = Some(args.game.as_str());
     let table = Table::find(&data, &args.players, game, &options, Door::CommandLine)?;
-    let is_board = cartridge_run::games::registry::is_game(&table.game);
-    let games = match args.pairs {
-        Some(pairs) if is_board => pairs.saturating_mul(2),
-        Some(pairs) => pairs,
-        None => args.games,
-    };
-    let plan = tournament::plan(&table.game, games, args.seed)?;
+    let plan = args.plan.plan(&table.game, Some(GAMES))?;
     let (kind, n_threads) = (args.kind.into(), args.threads as usize);
     if args.detach {
         let contest = Contest::Tournament { kind, n_threads };

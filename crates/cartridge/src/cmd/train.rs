@@ -1,5 +1,6 @@
 //! `cartridge train`: train an agent, with or without a lab.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -90,8 +91,8 @@ pub(crate) struct Args {
 /// What holds for a run whatever it trains: the same for our trainers and for those of others.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TermArgs {
-    /// Start the run again from its last checkpoint when it fails, at most so often; done by the
-    /// lab, or else by this command as long as it is open
+    /// Start the run again from its last checkpoint when it fails, at most so often. The lab does
+    /// it (`cartridge up`); without one only this command does, and only as long as it is open
     #[arg(long, value_name = "N", default_value_t = 0)]
     restarts: u32,
     /// Seconds before it is started again for the first time; twice as long before every further
@@ -560,7 +561,9 @@ impl Watcher {
             eval_mean: status.latest_eval.as_ref().map(|evaluation| evaluation.mean),
             weights_sha256: status.weights_sha256.clone(),
             checkpoint: latest
-                .map(|name| self.dir.checkpoints_path().join(name).display().to_string()),
+                .map(|name| self.dir.checkpoints_path().join(name))
+                .or_else(|| foreign_checkpoint(&self.dir, status))
+                .map(|path| path.display().to_string()),
         };
         self.bar.finish_and_clear();
         if self.json {
@@ -570,6 +573,13 @@ impl Watcher {
         }
         Ok(if state == RunState::Failed { Exit::Failed } else { Exit::Ok })
     }
+}
+
+/// Where the checkpoint is that a foreign trainer has named last.
+fn foreign_checkpoint(dir: &RunDir, status: &RunStatus) -> Option<PathBuf> {
+    let named = cartridge_run::discovery::foreign_checkpoints(dir).ok()?;
+    let (_, path) = named.into_iter().find(|(step, _)| Some(*step) == status.checkpoint_step)?;
+    Some(dir.path().join(path))
 }
 
 /// Pace, return and time left, beside the bar.

@@ -60,7 +60,8 @@ pub(crate) struct Args {
     /// Runs that train at once, at most; further ones wait in a queue [default: CPU cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_runs: Option<u32>,
-    /// CPU cores of all runs together, such as 4 or 1500m [default: all]
+    /// CPU cores of all runs together, such as 4 or 1500m [default: all, or as many as --max-runs
+    /// where that is more]
     #[arg(long, value_name = "CORES", value_parser = cores)]
     max_cpu: Option<f64>,
     /// Memory of all runs together, such as 8Gi [default: all]

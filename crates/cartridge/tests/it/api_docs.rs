@@ -44,6 +44,7 @@ fn every_example_works_as_it_stands() {
     assert!(output.status.success(), "{said}\n{told}");
     assert!(said.contains("HTTP/1.1 101 Switching Protocols"), "{said}");
     assert!(said.contains("\"code\":\"role_too_low\""), "{said}");
+    assert!(said.contains("\"pointer\":\"/model_b\""), "{said}");
     assert!(said.contains("event: "), "{said}");
     assert_eq!(lab.interrupt(), Some(0));
 }

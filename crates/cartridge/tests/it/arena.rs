@@ -72,7 +72,7 @@ fn a_model_is_kept_compared_and_rated_without_a_lab() {
 }
 
 #[test]
-fn matches_and_tournaments_are_jobs_that_can_be_cancelled() {
+fn matches_and_tournaments_are_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let lab = LabProcess::start(folder.path(), 0);
     let wanted = json!({
@@ -128,13 +128,136 @@ fn matches_and_tournaments_are_jobs_that_can_be_cancelled() {
     // The lab looks for what the command line has made once a second.
     wait_for("both matches", || (n_listed("?kind=match") == 2).then_some(()));
 
-    let endless = json!({
-        "model_a": "mcts:10000", "model_b": "mcts:10000", "game": "othello", "n_matches": 10_000,
+    assert_eq!(n_listed("?kind=all"), 3);
+    let (_, page) = lab.get("/api/evals?kind=all&limit=2");
+    let listed = |at: usize| {
+        let job = &page["evaluations"][at];
+        (job["kind"].as_str().unwrap(), job["run"]["name"].as_str().unwrap())
+    };
+    assert_eq!(listed(0), ("tournament", "Tic-tac-toe: round robin of 3 players"));
+    let (kind, name) = listed(1);
+    assert!(kind == "match" && name.contains("Perfect play"), "what it was asked to do: {name}");
+    // So does the command line, newest first.
+    let listed = run(folder.path(), &["evals", "list", "--json", "--data", "."]);
+    let rows: Vec<Value> =
+        text(&listed.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == "tournament").count(), 1, "{kinds:?}");
+    let one = rows.iter().find(|row| row["kind"] == "match").unwrap();
+    assert!(one["name"].as_str().unwrap().contains("Perfect play"), "{one}");
+    assert_eq!((&one["episodes"], &one["match_result"]["losses"]), (&json!(10), &json!(0)));
+}
+
+/// A match that would go on for hours, and a tournament of such matches.
+fn endless(lab: &LabProcess) -> [String; 2] {
+    let start = |path: &str, body: Value| {
+        let (status, job) = lab.post(path, &body);
+        assert_eq!(status, 202, "{job}");
+        job["id"].as_str().unwrap().to_owned()
+    };
+    let (a, b) = ("mcts:200", "mcts:201");
+    let of_two = json!({ "model_a": a, "model_b": b, "game": "tictactoe", "n_matches": 10_000 });
+    let of_three = json!({
+        "game": "tictactoe", "players": [a, b, "mcts:202"], "games_per_pair": 10_000,
     });
-    let (_, job) = lab.post("/api/evals", &endless);
-    let id = job["id"].as_str().unwrap();
-    lab.wait_for_run(id, "the start", |run| run["state"] == "running");
-    let (status, answer) = lab.post(&format!("/api/runs/{id}/terminate"), &Value::Null);
+    [start("/api/evals", of_two), start("/api/tournaments", of_three)]
+}
+
+/// `stop` ends a contest after the bucket that is being played: what was played counts, and the log
+/// of matches has it.
+#[test]
+fn a_contest_that_is_stopped_keeps_what_was_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start_with(folder.path(), 0, &["--max-cpu", "2"]);
+    let [of_two, of_three] = endless(&lab);
+    let has_played = |run: &Value| run["episodes"].as_u64().unwrap_or(0) >= 2;
+    lab.wait_for_run(&of_two, "two games", has_played);
+    let (status, answer) = lab.post(&format!("/api/runs/{of_two}/stop"), &Value::Null);
     assert!(status < 300, "{answer}");
-    lab.wait_for_run(id, "the end", |run| run["state"] == "terminated");
+    let done = lab.wait_for_run(&of_two, "its end", |run| run["state"] == "terminated");
+    let played = done["episodes"].as_u64().unwrap();
+    assert!((2..10_000).contains(&played) && played.is_multiple_of(2), "whole buckets: {done}");
+    let result = &done["match_result"];
+    let counted: u64 =
+        ["wins", "draws", "losses"].iter().map(|key| result[key].as_u64().unwrap()).sum();
+    assert_eq!(counted, played, "{result}");
+    let (_, page) = lab.get("/api/matches?game=tictactoe");
+    assert_eq!(page["matches"][0]["run_id"], json!(of_two), "{page}");
+
+    // The command line cancels, which is the same for a tournament.
+    lab.wait_for_run(&of_three, "two games", has_played);
+    let cancelled = run(folder.path(), &["evals", "cancel", &of_three, "--data", "."]);
+    assert!(cancelled.status.success(), "{}", text(&cancelled.stderr));
+    let done = lab.wait_for_run(&of_three, "its end", |run| run["state"] == "terminated");
+    assert!(done["episodes"].as_u64().unwrap() < 30_000, "{done}");
+    let checked = run(folder.path(), &["fsck", "--data", "."]);
+    assert!(checked.status.success(), "{}", text(&checked.stdout));
+}
+
+/// A contest that waits for its turn is taken back, and one that goes on is ended at once.
+#[test]
+fn a_contest_is_cancelled_while_it_waits_and_terminated_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start_with(folder.path(), 0, &["--max-cpu", "1"]);
+    let [at_work, waiting] = endless(&lab);
+    lab.wait_for_run(&at_work, "the start", |run| run["state"] == "running");
+    let cancelled = run(folder.path(), &["evals", "cancel", &waiting, "--data", "."]);
+    assert!(cancelled.status.success(), "{}", text(&cancelled.stderr));
+    let done = lab.wait_for_run(&waiting, "its end", |run| run["state"] == "terminated");
+    assert_eq!(done["episodes"], json!(0), "it was never started");
+    let (status, answer) = lab.post(&format!("/api/runs/{at_work}/terminate"), &Value::Null);
+    assert!(status < 300, "{answer}");
+    lab.wait_for_run(&at_work, "the end", |run| run["state"] == "terminated");
+}
+
+/// An evaluation that somebody asks for counts on the leaderboard, which says that it does.
+#[test]
+fn an_evaluation_that_was_asked_for_is_on_the_leaderboard() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = trained(data, "1");
+    let entry = || json_of(data, &["leaderboard", "CartPole-v1"])["rows"][0]["runs"][0].clone();
+    let own = entry();
+    assert_eq!((&own["evaluation_id"], &own["evaluation"]["episodes"]), (&Value::Null, &json!(2)));
+    let asked = json_of(data, &["eval", &id, "--episodes", "3"]);
+    let newest = entry();
+    assert_eq!(newest["evaluation_id"], asked["eval_run_id"]);
+    assert_eq!(
+        (&newest["evaluation"]["episodes"], &newest["evaluation"]["step"]),
+        (&json!(3), &own["evaluation"]["step"])
+    );
+    // The lab says the same.
+    let lab = LabProcess::start(data, 0);
+    let (_, board) = lab.get("/api/leaderboard?env=CartPole-v1");
+    let of_lab = &board["rows"][0]["runs"][0];
+    assert_eq!(of_lab["evaluation_id"], newest["evaluation_id"], "{board}");
+    assert_eq!((&of_lab["episodes"], &of_lab["others"]), (&json!(3), &json!([])));
+}
+
+/// A match and a tournament take the same words for how much is played.
+#[test]
+fn a_match_and_a_tournament_are_measured_in_the_same_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let check = |words: &[&str], games: u64| {
+        let one = json_of(data, &[&["match", "tictactoe", "random", "perfect"], words].concat());
+        assert_eq!(one["games"], json!(games), "{words:?}");
+        let players = ["tournament", "tictactoe", "--players", "random,perfect"];
+        let several = json_of(data, &[&players[..], words].concat());
+        assert_eq!(several["standings"][0]["games"], json!(games), "{words:?}: {several}");
+    };
+    check(&["--games", "4"], 4);
+    check(&["--pairs", "3"], 6);
+    check(&["--seeds", "3"], 6);
+    check(&["--pairs", "3", "--one-side"], 3);
+    check(&["--games", "3", "--one-side"], 3);
+    for command in
+        ["match tictactoe random perfect", "tournament tictactoe --players random,perfect"]
+    {
+        let args: Vec<&str> = command.split(' ').chain(["--games", "3", "--data", "."]).collect();
+        let refused = run(data, &args);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains("even number"), "{}", text(&refused.stderr));
+    }
 }

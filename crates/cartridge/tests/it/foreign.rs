@@ -108,6 +108,11 @@ fn a_trainer_that_speaks_well_has_everything_kept() {
     let checkpoint = events(&dir, "checkpoint_saved").pop().unwrap();
     let file = dir.join("checkpoints").join(checkpoint["name"].as_str().unwrap()).join("q.json");
     assert!(file.exists());
+    let latest = file.parent().unwrap();
+    assert!(
+        Path::new(report["checkpoint"].as_str().unwrap())
+            .ends_with(latest.strip_prefix(folder.path()).unwrap())
+    );
     assert_eq!(events(&dir, "done")[0]["reason"], "completed");
     assert!(!dir.join("events-1.sock").exists(), "nothing is left behind");
 }
@@ -164,6 +169,11 @@ fn a_crash_is_told_with_its_code_and_the_last_20_lines() {
     assert_eq!(log, words[30 - log.len()..]);
     assert!(log.len() >= 19);
     assert_eq!(exit["lines"]["by_type"]["step"], 50, "everything before it is kept");
+    let id = report["run_id"].as_str().unwrap();
+    let shown = text(&run(folder.path(), &["runs", "show", id]).stdout);
+    assert!(shown.contains("\nexit code 3\n") && shown.contains("\n  last words 29\n"), "{shown}");
+    let shown = result(&run(folder.path(), &["runs", "show", id, "--json"]));
+    assert_eq!(shown["failure"]["exit_code"], 3);
     assert!(events(&dir, "done").is_empty());
 }
 
@@ -174,6 +184,9 @@ fn a_signal_is_told_and_a_program_that_is_not_there_too() {
     let (report, dir) = exec_command(folder.path(), &command);
     assert_eq!((&report["state"], &exit(&dir)["signal"]), (&json!("failed"), &json!(11)));
     assert_eq!(exit(&dir)["log"], json!(["so long"]));
+    let id = report["run_id"].as_str().unwrap();
+    let shown = text(&run(folder.path(), &["runs", "show", id]).stdout);
+    assert!(shown.contains("\nsignal 11\n") && shown.contains("\n  so long\n"), "{shown}");
     let command = ["exec", "--env", "x", "--json", "--", "/no/such/trainer"];
     let (report, dir) = exec_command(folder.path(), &command);
     assert_eq!(report["state"], "failed");
@@ -232,7 +245,36 @@ fn a_supervisor_that_is_killed_takes_the_trainer_and_its_children_along() {
     lab.wait_for_run(&id, "its first steps", |run| run["step"].as_u64() > Some(0));
     kill("-KILL", supervisor);
     wait_for("both to end", || (!is_alive(shell) && !is_alive(child)).then_some(()));
-    lab.wait_for_run(&id, "the loss", |run| run["state"] == "lost");
+    let lost = lab.wait_for_run(&id, "the loss", |run| run["state"] == "lost");
+    let log = lost["failure"]["log"].as_array().unwrap();
+    assert!(log.contains(&json!(format!("child {child}"))), "{log:?}");
+    let shown = text(&run(folder.path(), &["runs", "show", &id, "--data", "."]).stdout);
+    assert!(shown.contains(&format!("\n  child {child}\n")), "{shown}");
+}
+
+#[test]
+fn what_a_trainer_never_answers_is_told_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    // It reads the line, and leaves without a word.
+    let config = r#"{"type":"config","capabilities":["pause"]}"#;
+    let script = format!("echo '{config}'; read line; exit 0");
+    let args = ["exec", "--env", "x", "--detach", "--data", ".", "--", "sh", "-c", &script];
+    let id = text(&run(folder.path(), &args).stdout).trim().to_owned();
+    let dir = folder.path().join("runs").join(&id);
+    wait_for("its first words", || (!events(&dir, "configured").is_empty()).then_some(()));
+    let asked = run(folder.path(), &["pause", &id, "--data", ".", "--json"]);
+    assert!(asked.status.success(), "{}", text(&asked.stderr));
+    wait_for("its exit", || {
+        let last = lines(&dir.join("supervisor.jsonl")).pop()?;
+        (last["type"] == "exited").then_some(())
+    });
+    let warnings = events(&dir, "warning");
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+    let message = warning["message"].as_str().unwrap();
+    assert!(message.contains("the trainer ended without an answer"), "{message}");
+    let audit = lines(&folder.path().join("audit.jsonl"));
+    let refused = audit.iter().find(|line| line["what"] == "refuse").unwrap();
+    assert_eq!((&refused["target"], &refused["old"]["command"]), (&json!(id), &json!("pause")));
 }
 
 #[test]
@@ -441,6 +483,12 @@ fn the_checker_says_what_is_right_and_what_is_not() {
     let output = run(folder.path(), &["protocol", "check", "--", "echo", "hello"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("no line of the protocol came"));
+
+    // A terminal is told nothing by a trainer but text.
+    let print = ["protocol", "check", "--", "printf", "a\\033[31mred\\000\\rb\\n"];
+    let said = text(&run(folder.path(), &print).stdout);
+    assert!(said.contains(r"a\u{1b}[31mred\u{0}\rb"), "{said:?}");
+    assert!(!said.chars().any(|char| char.is_control() && char != '\n'), "{said:?}");
 }
 
 /// The lines of `supervisor.jsonl` that say that an attempt has begun.

@@ -700,6 +700,10 @@ fn runs_are_put_away_deleted_and_brought_back() {
         .iter()
         .map(|line| line["what"].as_str().unwrap())
         .collect();
+    let created = audit["lines"].as_array().unwrap().iter().find(|line| line["what"] == "create");
+    let new = &created.unwrap()["new"];
+    assert_eq!(new["env_id"], "CartPole-v1", "it says what was made: {new}");
+    assert_eq!(new["config_sha256"].as_str().map(str::len), Some(64), "{new}");
     assert_eq!(
         deeds,
         [
@@ -1009,4 +1013,47 @@ fn a_fork_that_learns_from_its_past_goes_on_alone() {
     });
     ask(data, &["terminate", &fork]);
     wait_for_exit(data, &fork);
+}
+
+/// The offsets of the blocks in a segment of recorded episodes.
+fn blocks(segment: &[u8]) -> Vec<usize> {
+    segment.windows(4).enumerate().filter(|(_, it)| *it == b"EPB\n").map(|(at, _)| at).collect()
+}
+
+/// What is damaged and not needed does no harm; what is needed and damaged is named.
+#[test]
+fn a_damaged_episode_matters_to_who_learns_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let settings = ["--algo", "dqn", "--set", "trainer.buffer_size=1000"];
+    let settings = [&settings[..], &["--set", "trainer.learning_starts=500"]].concat();
+    let parent = train(data, &[&settings[..], &["--set", "trainer.batch_size=16"]].concat());
+    wait_for("more than it remembers", || {
+        let row = lines(data, &parent, "metrics.jsonl").pop()?;
+        (row["step"].as_u64() > Some(4_000)).then_some(())
+    });
+    ask(data, &["stop", &parent]);
+    wait_for_exit(data, &parent);
+    let path = data.join("runs").join(&parent).join("episodes/000001.seg");
+    let whole = fs::read(&path).unwrap();
+    let blocks = blocks(&whole);
+    assert!(blocks.len() > 3, "{blocks:?}");
+    let damage = |block: usize| {
+        let mut bytes = whole.clone();
+        bytes[block + 60] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        run(data, &["fork", &parent, "--data", ".", "--json"])
+    };
+    let output = damage(blocks[0]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let fork = result(&output)["run_id"].as_str().unwrap().to_owned();
+    wait_for_attempt(data, &fork, 1);
+    ask(data, &["terminate", &fork]);
+    wait_for_exit(data, &fork);
+    let last = *blocks.last().unwrap();
+    let output = damage(last);
+    assert!(!output.status.success());
+    let said = text(&output.stderr);
+    let place = format!("episodes/000001.seg is damaged, the block at {last} with episodes");
+    assert!(said.contains(&place) && said.contains("hint: "), "{said}");
 }

@@ -215,7 +215,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List evaluations of policies, of all runs, newest first; with `kind` matches or tournaments. */
+        /**
+         * List evaluations of policies, of all runs, newest first; with `kind` matches, tournaments, or
+         *     all of them. `run.name` says what each was asked to do.
+         */
         get: operations["list_evaluations"];
         put?: never;
         /**
@@ -398,8 +401,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show what trainings have reached in an environment, by their last evaluation; those that differ
-         *     in nothing but their seed are one row.
+         * Show what trainings have reached in an environment, best first; those that differ in nothing but
+         *     their seed are one row. Their own evaluations count, and those that somebody asked for: of each
+         *     training the newest of the checkpoint with the most steps.
          */
         get: operations["show_leaderboard"];
         put?: never;
@@ -777,8 +781,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show where players stood after each match, in the order of time: Elo and TrueSkill, which depend
-         *     on it.
+         * Show where the two players of each match stood after it, oldest first: Bradley-Terry fitted to
+         *     all games up to then, Elo and TrueSkill.
          */
         get: operations["show_rating_history"];
         put?: never;
@@ -956,6 +960,63 @@ export interface paths {
         };
         /** Show an episode step by step. */
         get: operations["show_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}/curve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw what an episode earned: the return so far, and the smallest and largest reward, for as many
+         *     stretches of steps as fit a screen.
+         */
+        get: operations["draw_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}/film.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Film a stretch of an episode, at its own pace, as an MP4 file to keep. Films are made one after
+         *     the other.
+         */
+        get: operations["film_episode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/episodes/{n}/xray": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** X-ray an episode: at each step what a policy would do, and what it expects. */
+        get: operations["xray_episode"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2215,6 +2276,11 @@ export interface components {
              */
             checkpoint_step?: number | null;
             /**
+             * @description Whether what was recorded of it is damaged, so that it cannot be seen again to its end. Told
+             *     in lists of episodes only.
+             */
+            damaged?: boolean;
+            /**
              * Format: int64
              * @description Its number in the run, from 1.
              */
@@ -2256,12 +2322,38 @@ export interface components {
             /** @description Whether its time ended. This and what follows are in lists of recorded episodes only. */
             truncated?: boolean | null;
         };
+        /** @description What an episode earned, in few enough points to be drawn: columns with one element each. */
+        EpisodeCurve: {
+            /**
+             * Format: int64
+             * @description Number of the episode.
+             */
+            episode: number;
+            /** @description The largest reward of each stretch; none where none is finite. */
+            high: (number | null)[];
+            /** @description The smallest reward of each stretch; none where none is finite. */
+            low: (number | null)[];
+            /**
+             * Format: int64
+             * @description Steps of the episode.
+             */
+            n_steps: number;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * @description The last step of each stretch; stretches are of equal length, but for the last, which ends
+             *     with step `n_steps`.
+             */
+            step: number[];
+            /** @description The return after that step. Rewards that are not finite do not count. */
+            total: number[];
+        };
         /** @description Episodes of a run. */
         EpisodeList: {
             /**
              * Format: int64
-             * @description Episodes of which what was recorded is damaged: they are missing here, or listed without
-             *     being replayable to the end.
+             * @description Episodes of the whole run of which what was recorded is damaged or gone: they are missing in
+             *     lists, or listed without being replayable to the end.
              */
             damaged: number;
             /** @description The episodes: the newest, oldest first, or as they were asked for. */
@@ -2270,7 +2362,7 @@ export interface components {
             run_id: string;
             /**
              * Format: int64
-             * @description Episodes that have ended in all.
+             * @description Episodes that have ended in all, or those of the seed that was asked for.
              */
             total: number;
         };
@@ -2371,6 +2463,35 @@ export interface components {
              */
             timestep: number;
         };
+        /** @description What a policy makes of a part of an episode. */
+        EpisodeXray: {
+            /**
+             * Format: int64
+             * @description Number of the episode.
+             */
+            episode: number;
+            /**
+             * @description Whether it is the very policy that played. Of a training it is not: then it is the newest
+             *     checkpoint at the episode's end that is still there, or else the oldest that there is.
+             */
+            exact: boolean;
+            /** @description What is told of actions. */
+            kind: components["schemas"]["XrayKind"];
+            /**
+             * @description Which policy was asked: `policy.safetensors` of an evaluation, or a checkpoint's folder such
+             *     as `step_000200000`.
+             */
+            policy: string;
+            /**
+             * Format: int64
+             * @description Environment steps of that policy, where they are known.
+             */
+            policy_step: number | null;
+            /** @description The run. */
+            run_id: string;
+            /** @description What it makes of each step, in order. */
+            steps: components["schemas"]["XrayStep"][];
+        };
         /** @description Every episode of an evaluation, as columns. */
         EvaluatedEpisodes: {
             /** @description The steps of each. */
@@ -2448,11 +2569,21 @@ export interface components {
             /** @description Whether the policy does what it holds best. */
             deterministic: boolean;
             episodes: components["schemas"]["EvaluatedEpisodes"] | null;
+            /**
+             * @description What it is of. How a match or tournament went is in `/api/evals/{id}`, and the figures of a
+             *     match in `run.match_result`.
+             */
+            kind: components["schemas"]["EvaluationKind"];
             result: components["schemas"]["Evaluation"] | null;
             /** @description The run that is the evaluation; a training that measured itself is its own. */
             run: components["schemas"]["Run"];
             video: components["schemas"]["Artifact"] | null;
         };
+        /**
+         * @description What an evaluation is of.
+         * @enum {string}
+         */
+        EvaluationKind: "policy" | "match" | "tournament";
         /** @description The evaluations of a run. */
         EvaluationList: {
             /** @description The newest, newest first. */
@@ -3192,7 +3323,7 @@ export interface components {
         };
         /** @description Trainings that differ in nothing but their seed. */
         LeaderboardRow: {
-            /** @description What the last evaluations come to: mean, IQM, bootstrap intervals. */
+            /** @description What the evaluations that count come to: mean, IQM, bootstrap intervals. */
             aggregate: components["schemas"]["Aggregate"];
             /** @description The algorithm. */
             algorithm: string;
@@ -3217,18 +3348,24 @@ export interface components {
         };
         /** @description One training of a row. */
         LeaderboardRun: {
+            /** @description Folder of the checkpoint that it measured; none where the training measured itself. */
+            checkpoint: string | null;
             /** @description Its 95% interval. */
             ci95: number[];
             /**
              * Format: int32
-             * @description Episodes of its last evaluation.
+             * @description Episodes of the evaluation that counts: the newest of the checkpoint with the most steps.
              */
             episodes: number;
+            /** @description The evaluation that was asked for and counts; none where the training measured itself. */
+            evaluation_id: string | null;
             /**
              * Format: double
              * @description Their mean return.
              */
             mean: number;
+            /** @description The newest evaluation of each other checkpoint, the one of the most steps first, at most 10. */
+            others: components["schemas"]["OtherEvaluation"][];
             /** @description The run. */
             run_id: string;
             /**
@@ -3949,6 +4086,30 @@ export interface components {
             /** @description How strong it is in plain words, where that was measured. */
             strength: string | null;
         };
+        /** @description An evaluation of a checkpoint that does not count, because another one has more steps. */
+        OtherEvaluation: {
+            /** @description Folder of the checkpoint; none where the training measured itself. */
+            checkpoint: string | null;
+            /** @description Its 95% interval. */
+            ci95: number[];
+            /**
+             * Format: int32
+             * @description How many episodes.
+             */
+            episodes: number;
+            /** @description The evaluation that was asked for; none where the training measured itself. */
+            evaluation_id: string | null;
+            /**
+             * Format: double
+             * @description Their mean return.
+             */
+            mean: number;
+            /**
+             * Format: int64
+             * @description Environment steps of the policy that was evaluated.
+             */
+            step: number;
+        };
         /**
          * @description The role of a colour; the names are those of the design tokens.
          * @enum {string}
@@ -4324,6 +4485,8 @@ export interface components {
         RatingMoment: {
             /** @description Player A after it. */
             a: components["schemas"]["RatingStanding"];
+            /** @description The key of the player whose rating was 0 among those that games had connected by then. */
+            anchor: string;
             /** @description When it ended (RFC 3339). */
             at: string;
             /** @description Player B after it. */
@@ -4340,6 +4503,8 @@ export interface components {
         };
         /** @description Where a player stood. */
         RatingStanding: {
+            /** @description Its 95% interval. */
+            ci95: number[];
             /**
              * Format: double
              * @description Elo, from 1200 and with K = 1.
@@ -4349,6 +4514,16 @@ export interface components {
             key: string;
             /** @description Its name for people. */
             name: string;
+            /**
+             * Format: double
+             * @description Bradley-Terry rating of all games up to then, in Elo above the anchor.
+             */
+            rating: number;
+            /**
+             * Format: double
+             * @description Its standard error; 0 for the anchor.
+             */
+            standard_error: number;
             /** @description TrueSkill. */
             trueskill: components["schemas"]["TrueSkill"];
         };
@@ -5038,6 +5213,39 @@ export interface components {
          * @enum {string}
          */
         Turn: "you" | "opponent" | "over";
+        /**
+         * @description What an X-ray tells of actions.
+         * @enum {string}
+         */
+        XrayKind: "probabilities" | "values" | "gaussian";
+        /** @description What a policy makes of the moment before an action. */
+        XrayStep: {
+            /**
+             * @description `probabilities`: the probability of each action, 0 where it is illegal. `values`: the value
+             *     of each, none where it is illegal. `gaussian`: the mean of each number, held within its
+             *     bounds.
+             */
+            actions: (number | null)[];
+            /** @description The best legal action, the first of equals; none for `gaussian`. */
+            best: number | null;
+            /** @description The deviation of each number; only `gaussian`. */
+            deviations?: number[] | null;
+            /**
+             * Format: double
+             * @description How undecided it is, in nats; none for `values`.
+             */
+            entropy: number | null;
+            /**
+             * Format: int64
+             * @description Number of the action, from 1: what the policy saw is the moment `step - 1`.
+             */
+            step: number;
+            /**
+             * Format: double
+             * @description The return to expect.
+             */
+            value: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -5814,8 +6022,11 @@ export interface operations {
                  * @example queued,running
                  */
                 state?: string;
-                /** @description What is evaluated: a policy, two players in a match, or several in a tournament. */
-                kind?: "policy" | "match" | "tournament";
+                /**
+                 * @description What is evaluated: a policy, which is meant without it, two players in a `match`, several in
+                 *     a `tournament`, or `all` of these.
+                 */
+                kind?: "policy" | "match" | "tournament" | "all";
             };
             header?: never;
             path?: never;
@@ -6625,6 +6836,8 @@ export interface operations {
                  * @example LunarLander-v3
                  */
                 env: string;
+                /** @description How many rows, at most 1,000. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -8369,6 +8582,8 @@ export interface operations {
                 game: string;
                 /** @description Only the matches of the player with this key. */
                 player?: string;
+                /** @description Key of the player whose rating is 0 as soon as games connect it; `builtin:random` without it. */
+                anchor?: string;
                 /** @description How many of the newest matches, at most 1,000. */
                 limit?: number;
             };
@@ -9193,6 +9408,8 @@ export interface operations {
                 sort?: "number" | "return" | "length" | "time";
                 /** @description Which end comes first: the largest, except for numbers, when left out. */
                 order?: "asc" | "desc";
+                /** @description Only those that were reset with this number; `total` counts these. */
+                seed?: number;
                 /** @description How many of the list come before. */
                 offset?: number;
                 /** @description How many, at most 10,000; 100 when left out. */
@@ -9322,6 +9539,239 @@ export interface operations {
                 };
             };
             /** @description What was recorded is damaged, or cannot be stepped again */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draw_episode: {
+        parameters: {
+            query?: {
+                /** @description At most so many, 2 to 4,000; 1,000 when left out. */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeCurve"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was recorded is damaged, or cannot be stepped again */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    film_episode: {
+        parameters: {
+            query?: {
+                /** @description The first step; 0 is the start. */
+                from?: number;
+                /** @description The step after the last; all when left out. A film ends after 120 seconds in any case. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": number[];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such episode or step, or its trainer is not ours, so that there are no pictures */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was recorded is damaged, or does not replay to what it was */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    xray_episode: {
+        parameters: {
+            query?: {
+                /** @description The first action; 1 is the first of the episode. */
+                from?: number;
+                /** @description The action after the last. At most 1,000 are told at once; so many when left out. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+                /** @description Number of the episode in the run, from 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeXray"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no policy to ask, or what was recorded is damaged */
             409: {
                 headers: {
                     [name: string]: unknown;

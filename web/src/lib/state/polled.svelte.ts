@@ -15,8 +15,10 @@ export class Polled<T> {
   at = $state<number | null>(null);
   loading = $state(false);
   paused = $state(false);
-  /** No answer for so long that the figures are old. */
-  stale = $derived.by(() => this.at !== null && clock.now - this.at > 3 * this.everyMs);
+  /** The last request failed, or was so long ago that the figures are old. */
+  stale = $derived.by(
+    () => this.at !== null && (this.problem !== null || clock.now - this.at > 3 * this.everyMs),
+  );
 
   #timer: ReturnType<typeof setTimeout> | undefined;
   #turn = 0;
