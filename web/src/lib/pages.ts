@@ -94,7 +94,7 @@ export const PAGES: readonly AppPage[] = [
   {
     name: 'Evaluations',
     href: urls.evaluations(),
-    keys: 'g e',
+    keys: 'g v',
     about: 'Policies measured, players compared',
     place: 'more',
   },

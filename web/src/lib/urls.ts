@@ -43,6 +43,7 @@ export const urls = {
     '/models' + query({ ...at, archived: at.archived || undefined }),
   model: (name: string) => `/models/${encodeURIComponent(name)}`,
   login: (at: { next?: string; error?: string } = {}) => '/login' + query(at),
+  replay: '/replay',
   cluster: '/cluster',
   audit: (at: Record<string, string | null | undefined> = {}) => '/audit' + query(at),
   settings: '/settings',
