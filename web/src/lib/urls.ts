@@ -52,6 +52,9 @@ export const urls = {
   stream: '/api/stream',
   artifact: (run: string, id: string) =>
     `/api/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(id)}`,
+  /** Steps `from` to before `to` of an episode as an MP4 file. */
+  film: (run: string, episode: number, from: number, to: number) =>
+    `/api/runs/${encodeURIComponent(run)}/episodes/${episode}/film.mp4` + query({ from, to }),
   /** The live pictures of a run, as a WebSocket. */
   frames: (id: string, fps: number) =>
     `/api/runs/${encodeURIComponent(id)}/frames` + query({ format: 'scene', fps }),

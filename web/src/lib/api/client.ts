@@ -110,6 +110,19 @@ async function request(method: string, template: string, given: unknown): Promis
   throw new ApiProblem(problem);
 }
 
+/** A file of the lab that is no JSON, as a whole. */
+export async function getFile(path: string, signal: AbortSignal): Promise<Blob> {
+  let response: Response;
+  try {
+    response = await fetch(path, { signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new ApiProblem(unreachable());
+  }
+  if (response.ok) return await response.blob();
+  throw new ApiProblem(await readProblem(response));
+}
+
 /** A name for one action, by which the lab knows it when it is asked for again. */
 function newKey(): string {
   // Not `randomUUID`, which browsers hide from pages that come over plain HTTP from another machine.

@@ -29,6 +29,19 @@ test('a long episode is kept in stretches, with its extremes', () => {
   expect(curve.soFar(100_000)).toBe(100_049);
 });
 
+test('a curve that the lab has drawn', () => {
+  const drawn = {
+    n_steps: 5,
+    step: [2, 4, 5],
+    total: [2, 1, 3],
+    low: [1, -2, null],
+    high: [1, 1, 2],
+  };
+  const curve = Curve.of({ run_id: 'r-1', episode: 1, ...drawn });
+  expect([2, 4, 5].map((step) => curve.soFar(step))).toEqual([2, 1, 3]);
+  expect([curve.stepOf(0), curve.stepOf(2), curve.peak]).toEqual([2, 5, 2]);
+});
+
 test('what has not arrived is not known', () => {
   const curve = new Curve(10);
   curve.add(2);

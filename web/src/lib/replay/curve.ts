@@ -3,6 +3,8 @@
  * least and the greatest reward, and the return after it.
  */
 
+import type { EpisodeCurve } from '$lib/api/types';
+
 /** Stretches at most; episodes with fewer steps are shown step by step. */
 export const MOST_POINTS = 1500;
 
@@ -35,16 +37,15 @@ export class Curve {
     this.high[index] = Math.max(this.high[index] ?? value, value);
   }
 
-  /** This curve as it is now, as another object: so that a page sees that it has grown. */
-  snapshot(): Curve {
-    const { done, total, low, high } = this;
+  /** The curve that the lab has drawn. */
+  static of({ n_steps: nSteps, step, total, low, high }: EpisodeCurve): Curve {
     return Object.assign(new Curve(0), {
-      nSteps: this.nSteps,
-      width: this.width,
-      done,
+      nSteps,
+      width: step[0] ?? 1,
+      done: nSteps,
       total,
-      low,
-      high,
+      low: low.map((value) => value ?? 0),
+      high: high.map((value) => value ?? 0),
     });
   }
 

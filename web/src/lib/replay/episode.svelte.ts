@@ -1,28 +1,42 @@
 /** An episode that is looked at: its steps, window by window, and its curve as it arrives. */
 import { api, asProblem } from '$lib/api/client';
-import type { EpisodeMoment, EpisodeReplay, Problem } from '$lib/api/types';
+import type {
+  EpisodeMoment,
+  EpisodeReplay,
+  EpisodeXray,
+  Problem,
+  Run,
+  XrayStep,
+} from '$lib/api/types';
 
-import { Curve } from './curve';
+import { Curve, MOST_POINTS } from './curve';
 import { StepWindows } from './windows.svelte';
 
-/** Steps that are asked for at once for the curve; only sums of them are kept. */
-const PIECE = 2_000;
+/** Thoughts of a policy that are asked for at once. */
+const THOUGHTS = 1_000;
 
 /** The pace of an episode whose environment has none of its own. */
 const USUAL_PACE = 30;
 
 export class EpisodeView {
   readonly replay: EpisodeReplay;
-  readonly windows: StepWindows;
-  /** Changes whenever the curve has grown. */
+  readonly windows: StepWindows<EpisodeMoment>;
+  /** What the policy thought before each action; null where there is none to ask. */
+  readonly thoughts: StepWindows<XrayStep> | null;
+  /** Which policy was asked, once it was. */
+  xray = $state.raw<EpisodeXray | null>(null);
   curve = $state.raw<Curve>(new Curve(0));
   /** Why the curve does not go on. */
   curveProblem = $state.raw<Problem | null>(null);
 
-  constructor(replay: EpisodeReplay) {
+  constructor(replay: EpisodeReplay, run: Pick<Run, 'kind'>) {
     this.replay = replay;
     this.curve = new Curve(replay.n_steps);
     this.windows = new StepWindows((from, to) => this.steps(from, to), replay.n_steps);
+    const hasPolicy = replay.computed && (run.kind === 'train' || run.kind === 'eval');
+    this.thoughts = hasPolicy
+      ? new StepWindows((from, to) => this.#think(from, to), replay.n_steps, THOUGHTS)
+      : null;
   }
 
   get nSteps(): number {
@@ -56,38 +70,35 @@ export class EpisodeView {
 
   /** Steps with their pictures, from the lab. */
   async steps(from: number, to: number, signal?: AbortSignal): Promise<EpisodeMoment[]> {
-    return (await this.#steps(from, to, true, signal)).steps;
+    return (
+      await api.get('/api/runs/{id}/episodes/{n}', {
+        path: { id: this.replay.run_id, n: this.replay.episode.episode },
+        query: { from, to, scenes: true },
+        ...(signal ? { signal } : {}),
+      })
+    ).steps;
   }
 
-  /** Reads the rewards, a piece after the other, until the end or until the page is left. */
+  /** Loads the curve, until the page is left. */
   start(): () => void {
     const left = new AbortController();
-    void this.#readCurve(left.signal);
+    const { run_id: id, episode } = this.replay;
+    const asked = { path: { id, n: episode.episode }, query: { points: MOST_POINTS } };
+    this.curveProblem = null;
+    api.get('/api/runs/{id}/episodes/{n}/curve', { ...asked, signal: left.signal }).then(
+      (drawn) => (this.curve = Curve.of(drawn)),
+      (error: unknown) => {
+        if (!left.signal.aborted) this.curveProblem = asProblem(error);
+      },
+    );
     return () => left.abort();
   }
 
-  async #readCurve(signal: AbortSignal): Promise<void> {
-    this.curveProblem = null;
-    const curve = new Curve(this.nSteps);
-    try {
-      while (curve.done < this.nSteps) {
-        const from = curve.done + 1;
-        const { steps } = await this.#steps(from, from + PIECE, false, signal);
-        if (steps.length === 0) return;
-        for (const { reward } of steps) curve.add(reward);
-        this.curve = curve.snapshot();
-      }
-    } catch (error) {
-      if (!signal.aborted) this.curveProblem = asProblem(error);
-    }
-  }
-
-  #steps(from: number, to: number, scenes: boolean, signal?: AbortSignal) {
+  async #think(from: number, to: number): Promise<XrayStep[]> {
     const { run_id: id, episode } = this.replay;
-    return api.get('/api/runs/{id}/episodes/{n}', {
-      path: { id, n: episode.episode },
-      query: { from, to, scenes },
-      ...(signal ? { signal } : {}),
-    });
+    const path = { id, n: episode.episode };
+    const told = await api.get('/api/runs/{id}/episodes/{n}/xray', { path, query: { from, to } });
+    this.xray = told;
+    return told.steps;
   }
 }

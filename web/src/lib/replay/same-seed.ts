@@ -7,9 +7,9 @@ export interface Twin {
   episode: Episode;
 }
 
-/** Runs that are looked through, their newest episodes, and how many runs at once. */
+/** Runs that are looked through, episodes of each, and how many runs at once. */
 const RUNS = 24;
-const EPISODES = 1000;
+const EPISODES = 20;
 const AT_ONCE = 4;
 
 /** The runs of an environment that may have one, newest first. */
@@ -35,11 +35,11 @@ export async function findTwins(
       const of = run;
       const { episodes } = await api.get('/api/runs/{id}/episodes', {
         path: { id: of.id },
-        query: { sort: 'number', order: 'desc', limit: EPISODES },
+        query: { seed, sort: 'number', order: 'desc', limit: EPISODES },
         signal,
       });
       const twins = episodes
-        .filter((episode) => episode.seed === seed && !isItself(of.id, episode.episode))
+        .filter((episode) => !isItself(of.id, episode.episode))
         .map((episode) => ({ run: of, episode }));
       if (twins.length > 0) found(twins);
     }

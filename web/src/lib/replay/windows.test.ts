@@ -13,7 +13,7 @@ const moment = (step: number): EpisodeMoment => ({
 
 function windows(nSteps: number, refuse: (from: number) => boolean = () => false) {
   const asked: number[] = [];
-  const load: LoadSteps = (from, to) => {
+  const load: LoadSteps<EpisodeMoment> = (from, to) => {
     asked.push(from);
     if (refuse(from)) {
       const problem = {

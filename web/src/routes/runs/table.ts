@@ -2,7 +2,7 @@
 import type { Run, RunState } from '$lib/api/types';
 
 export type SortKey =
-  'created' | 'name' | 'state' | 'step' | 'pace' | 'return' | 'best' | 'seen' | 'group';
+  'created' | 'name' | 'state' | 'step' | 'pace' | 'return' | 'best' | 'seen' | 'cost' | 'group';
 
 export interface Arrangement {
   text: string;
@@ -43,6 +43,7 @@ const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
   return: (run) => latestReturn(run),
   best: (run) => run.match_result?.score ?? run.best_eval?.mean ?? null,
   seen: (run) => run.ended_at ?? (run.started_at === null ? null : '9'),
+  cost: (run) => run.cost?.so_far ?? null,
   group: (run) => run.group,
 };
 
@@ -113,8 +114,9 @@ function sorted(runs: Run[], { sort, descending }: Arrangement): Run[] {
   });
 }
 
-/** Runs that differ by their seed: those made together, else of one experiment or of one task. */
+/** Runs that differ by their seed alone; evaluations by what they measure. */
 function groupKey(run: Run): string {
+  if (run.config_hash) return run.config_hash;
   if (run.group) return run.group;
   if (run.kind === 'eval')
     return run.of_run ? `evaluations of ${run.of_run}` : `${run.env_id} matches`;
@@ -124,7 +126,8 @@ function groupKey(run: Run): string {
 function groupRow(key: string, runs: Run[]): GroupRow {
   const returns = runs.flatMap((run) => latestReturn(run) ?? []);
   const first = runs[0];
-  const title = first && first.group === key ? withoutSeed(first.name) : key;
+  const isConfig = first && (first.config_hash === key || first.group === key);
+  const title = first && isConfig ? withoutSeed(first.name) : key;
   return {
     key,
     title,

@@ -66,10 +66,13 @@ export class Theatre {
     if (wanted) {
       const path = { id: wanted.run, n: wanted.episode };
       const asked = { path, query: { from: 0, to: 1 }, signal: left.signal };
-      api.get('/api/runs/{id}/episodes/{n}', asked).then(
-        (replay) => {
+      Promise.all([
+        api.get('/api/runs/{id}/episodes/{n}', asked),
+        api.get('/api/runs/{id}', { path: { id: wanted.run }, signal: left.signal }),
+      ]).then(
+        ([replay, run]) => {
           if (left.signal.aborted) return;
-          this.other = new EpisodeView(replay);
+          this.other = new EpisodeView(replay, run);
           stop = this.other.start();
         },
         (error: unknown) => {
@@ -92,7 +95,11 @@ export class Theatre {
       // Half a second ahead at this speed.
       const rate = this.playback.rate(view.framesPerSecond);
       const ahead = playing ? Math.min(4, Math.ceil(rate / 200)) : 1;
-      untrack(() => view.windows.want(Math.min(t, view.nSteps), ahead));
+      const step = Math.min(t, view.nSteps);
+      untrack(() => {
+        view.windows.want(step, ahead);
+        view.thoughts?.want(step, playing ? 1 : 0);
+      });
     }
   }
 
