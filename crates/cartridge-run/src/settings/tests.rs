@@ -7,7 +7,7 @@ fn by() -> By<'static> {
     By::new("ada")
 }
 
-fn check_refused(changes: Value, expected: &str) {
+fn check_refused(changes: &Value, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path()).unwrap();
     let error = change(&data, changes.as_object().unwrap(), by()).unwrap_err();
@@ -44,17 +44,17 @@ fn changes_are_laid_over_what_is_there_and_recorded() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    check_refused(json!({ "retention": { "keep_videos": -1 } }), "below 0");
-    check_refused(json!({ "retention": { "keep_videos": "many" } }), "retention.keep_videos");
-    check_refused(json!({ "retention": { "keep_vidoes": 1 } }), "keep_videos");
-    check_refused(json!({ "links": { "loki": "javascript:alert(1)" } }), "https://");
-    check_refused(json!({ "prices": 3 }), "settings by name");
+    check_refused(&json!({ "retention": { "keep_videos": -1 } }), "below 0");
+    check_refused(&json!({ "retention": { "keep_videos": "many" } }), "retention.keep_videos");
+    check_refused(&json!({ "retention": { "keep_vidoes": 1 } }), "keep_videos");
+    check_refused(&json!({ "links": { "loki": "javascript:alert(1)" } }), "https://");
+    check_refused(&json!({ "prices": 3 }), "settings by name");
 }
 
 #[test]
 fn who_is_told_and_who_is_answered_is_not_for_tokens() {
-    check_refused(json!({ "alerts": { "webhook": { "url": "http://a" } } }), "api_p95_ms");
-    check_refused(json!({ "server": { "allowed_origins": ["http://a"] } }), "retention, alerts");
+    check_refused(&json!({ "alerts": { "webhook": { "url": "http://a" } } }), "api_p95_ms");
+    check_refused(&json!({ "server": { "allowed_origins": ["http://a"] } }), "retention, alerts");
 }
 
 #[test]
