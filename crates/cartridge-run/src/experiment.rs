@@ -201,13 +201,18 @@ pub fn content_hash(config: &Value) -> String {
     Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A short name for a configuration that is the same whatever its seeds.
-pub fn hash_without_seeds(config: &Value) -> String {
+/// [`content_hash`] of a configuration without what does not change what it learns in expectation:
+/// its seed, what it may use of the machine, and what is kept of it.
+pub fn seedless_hash(config: &Value) -> String {
     let mut config = config.clone();
     if let Some(sections) = config.as_object_mut() {
-        sections.remove("seeds");
+        sections.remove("resources");
+        sections.remove("retention");
+        if let Some(seeds) = sections.get_mut("seeds").and_then(Value::as_object_mut) {
+            seeds.remove("seed_base");
+        }
     }
-    content_hash(&config)[..12].to_owned()
+    content_hash(&config)
 }
 
 /// Settings by full path, in sections.

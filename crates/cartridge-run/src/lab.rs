@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use cartridge_store::beneath::Beneath;
@@ -41,6 +41,7 @@ use crate::discovery::Subject;
 use crate::episode::Archives;
 use crate::error::{Result, RunError};
 use crate::launch::Launcher;
+use crate::leaderboard::Leaderboard;
 use crate::queue::Limits;
 use crate::retention::Prices;
 use crate::secret;
@@ -110,6 +111,8 @@ pub struct Lab {
     pub(crate) archives: Archives,
     /// The log of matches, and what was made of it.
     matches: Mutex<contests::Matches>,
+    /// Leaderboards by environment, and when each was worked out.
+    boards: Mutex<HashMap<String, (Instant, Arc<Leaderboard>)>>,
     /// What was last said of runs, so that it is worked out once per row.
     said: analysis::Said,
     /// How the alerts stand.
@@ -306,6 +309,7 @@ impl Lab {
             marks: Mutex::default(),
             archives: Archives::default(),
             matches: Mutex::default(),
+            boards: Mutex::default(),
             said: analysis::Said::default(),
             alerts: Mutex::default(),
             stirred: Mutex::default(),

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::aggregate::Aggregate;
 use crate::error::Result;
-use crate::experiment::content_hash;
+use crate::experiment::seedless_hash;
 use crate::steer;
 
 /// The most trainings that are looked at, and the most evaluations: the newest.
@@ -142,19 +142,6 @@ impl Asked {
     }
 }
 
-/// The configuration of a run without what does not change what it learns in expectation.
-fn key(config: &Value) -> String {
-    let mut config = config.clone();
-    if let Some(sections) = config.as_object_mut() {
-        sections.remove("resources");
-        sections.remove("retention");
-        if let Some(seeds) = sections.get_mut("seeds").and_then(Value::as_object_mut) {
-            seeds.remove("seed_base");
-        }
-    }
-    content_hash(&config)
-}
-
 /// The leaderboard of trainings with their own last evaluations, and of what was asked of them.
 pub fn leaderboard(
     env_id: &str,
@@ -169,7 +156,10 @@ pub fn leaderboard(
             && let Some((counts, others)) = asked.join(&manifest.id, own)
         {
             n_runs += 1;
-            groups.entry(key(&manifest.config)).or_default().push((manifest, counts, others));
+            groups
+                .entry(seedless_hash(&manifest.config))
+                .or_default()
+                .push((manifest, counts, others));
         }
     }
     let mut rows: Vec<Row> = groups

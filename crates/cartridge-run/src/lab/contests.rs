@@ -1,6 +1,8 @@
 //! Matches, tournaments, ratings and leaderboards, through the lab.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cartridge_store::{MatchLine, MatchLog, RunFilter, RunId, RunKind};
 use serde_json::{Map, Value};
@@ -202,8 +204,26 @@ impl Lab {
         ask(&mut matches)
     }
 
+    /// What trainings had reached in an environment a little while ago, if that was asked for then.
+    /// Once in a while one of those who ask is told to look again: whoever gets `true`.
+    pub fn kept_leaderboard(&self, env_id: &str) -> Option<(Arc<Leaderboard>, bool)> {
+        const FRESH: Duration = Duration::from_secs(1);
+        const STALE: Duration = Duration::from_secs(60);
+        let mut boards = held(&self.boards);
+        let (at, board) = boards.get_mut(env_id)?;
+        let age = at.elapsed();
+        if age > STALE {
+            return None;
+        }
+        let is_due = age > FRESH;
+        if is_due {
+            *at = Instant::now();
+        }
+        Some((Arc::clone(board), is_due))
+    }
+
     /// What trainings have reached in an environment.
-    pub fn leaderboard(&self, env_id: &str) -> Result<Leaderboard> {
+    pub fn leaderboard(&self, env_id: &str) -> Result<Arc<Leaderboard>> {
         let of_kind = |kind: RunKind| RunFilter {
             kinds: vec![kind],
             env_id: Some(env_id.to_owned()),
@@ -216,6 +236,8 @@ impl Lab {
         }
         let trainings = newest(RunKind::Train)?.into_iter();
         let trainings = trainings.map(|it| (it.run.manifest, it.run.status.latest_eval));
-        leaderboard::leaderboard(env_id, trainings, asked)
+        let board = Arc::new(leaderboard::leaderboard(env_id, trainings, asked)?);
+        held(&self.boards).insert(env_id.to_owned(), (Instant::now(), Arc::clone(&board)));
+        Ok(board)
     }
 }

@@ -137,7 +137,8 @@ pub struct Run {
     /// The experiment that it belongs to.
     #[schema(required)]
     pub experiment_id: Option<String>,
-    /// The same for all trainings that differ in nothing but their seeds.
+    /// The same for all trainings that differ in nothing but their seeds: `config_sha256` of
+    /// leaderboards.
     #[schema(required)]
     pub config_hash: Option<String>,
     /// What it costs, where `lab.json` has prices.
@@ -554,7 +555,7 @@ impl From<RunView> for Run {
             }),
             children: children.iter().map(ToString::to_string).collect(),
             config_hash: (manifest.kind == store::RunKind::Train)
-                .then(|| experiment::hash_without_seeds(&manifest.config)),
+                .then(|| experiment::seedless_hash(&manifest.config)),
             cost: cost.map(|(currency, cluster::RunCost { per_hour, so_far })| RunCost {
                 currency,
                 per_hour,
