@@ -440,7 +440,8 @@ fn is_still_supervised(dir: &RunDir, state: RunState) -> bool {
 /// Puts an attempt of a run that has ended into the queue; says whether it was not there.
 fn put_in_queue(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let path = data.run(id).supervisor_path();
-    let mut journal = Appender::open(&path)?;
+    // Held by the supervisor of that very attempt where somebody else was faster.
+    let journal = Appender::open(&path);
     let known = jsonl::read_lines(&path, 0, None)?;
     let mut known = known.iter().filter_map(|line| {
         serde_json::from_slice::<SupervisorLine>(&line.bytes).ok().map(|line| line.attempt)
@@ -448,6 +449,7 @@ fn put_in_queue(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     if known.any(|known| known >= attempt) {
         return Ok(false);
     }
+    let mut journal = journal?;
     let event = SupervisorEvent::Queued;
     journal.append(&SupervisorLine { attempt, t: unix_now(), event })?;
     journal.sync()?;

@@ -333,7 +333,7 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
         ("PUT", "/api/settings") => {
             let mut more = Vec::new();
             for (section, settings) in body.as_object()? {
-                for (name, value) in settings.as_object()? {
+                for (name, value) in settings.as_object().into_iter().flatten() {
                     more.push(format!("{section}.{name}={}", plain(value)));
                 }
             }

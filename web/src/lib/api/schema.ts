@@ -157,6 +157,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check the audit and the control lines of all runs, as `cartridge audit verify` does. */
+        get: operations["verify_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/cluster": {
         parameters: {
             query?: never;
@@ -1490,6 +1507,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the lab's settings. */
+        get: operations["show_settings"];
+        /**
+         * Change some of the lab's settings. They hold at once; whom the lab answers and who is told of
+         *     alerts is for the file alone.
+         */
+        put: operations["change_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/storage": {
         parameters: {
             query?: never;
@@ -1798,6 +1836,21 @@ export interface components {
          * @enum {string}
          */
         AlertKind: "heartbeat_stale" | "not_finite" | "reward_collapse" | "run_failed" | "api_latency" | "disk";
+        /** @description When alerts fire. */
+        AlertLimits: {
+            /**
+             * Format: double
+             * @description Milliseconds that 19 in 20 answers must stay below, over a minute; none for no alert.
+             */
+            api_p95_ms: number | null;
+            /**
+             * Format: int64
+             * @description Bytes that must be free for the data folder; none for no alert.
+             */
+            disk_free_bytes: number | null;
+            /** @description Whether another program is told; which one is for the file alone. */
+            webhook: boolean;
+        };
         /** @description Alerts of the lab and of its runs. */
         AlertList: {
             /** @description Alerts that somebody knows of and that are not over, listed or not. */
@@ -1985,6 +2038,18 @@ export interface components {
             /** @description Oldest first. */
             lines: components["schemas"]["AuditEntry"][];
         };
+        /** @description Whether the records are as they were written. */
+        AuditCheck: {
+            /** @description The first bad line of each file that has one; the audit first, then runs by name. */
+            bad: components["schemas"]["BadLine"][];
+            /** @description Whether all of them are. */
+            intact: boolean;
+            /**
+             * Format: int64
+             * @description Lines of the audit and of all control files that are as they were written.
+             */
+            lines: number;
+        };
         /** @description One thing that was done. */
         AuditEntry: {
             /** @description When (RFC 3339). */
@@ -2020,6 +2085,21 @@ export interface components {
         AuditExport: {
             /** @description Oldest first. */
             lines: components["schemas"]["AuditEntry"][];
+        };
+        /** @description A line that is not as it was written. */
+        BadLine: {
+            /**
+             * @description The file, below the data folder.
+             * @example audit.jsonl
+             */
+            file: string;
+            /**
+             * Format: int64
+             * @description Number of the line in it, from 1.
+             */
+            line: number;
+            /** @description What is wrong with it. */
+            reason: string;
         };
         /** @description The games of one seed. */
         Bucket: {
@@ -2087,6 +2167,16 @@ export interface components {
             disk_free_bytes: number | null;
             /** @description How many runs are where in their lives. */
             jobs: components["schemas"]["Jobs"];
+            /**
+             * Format: int64
+             * @description Bytes of its memory.
+             */
+            memory_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of it that programs could still get.
+             */
+            memory_free_bytes: number | null;
             /** @description The lab first, then supervisor and trainer of every run at work, at most 200 runs. */
             pods: components["schemas"]["Pod"][];
             /**
@@ -3432,6 +3522,20 @@ export interface components {
             /** @description The address. */
             url: string;
         };
+        /** @description Addresses in which `{run_id}` and `{request_id}` stand for what is asked for. */
+        LinkTemplates: {
+            /**
+             * @description Charts.
+             * @example https://grafana.example/d/lab?var-run={run_id}
+             */
+            grafana: string | null;
+            /** @description Traces. */
+            jaeger: string | null;
+            /** @description Logs. */
+            loki: string | null;
+            /** @description Traces. */
+            tempo: string | null;
+        };
         /** @description Where other tools show what was asked for. */
         Links: {
             /** @description One per tool whose address is in `lab.json` and asks for no more than was given. */
@@ -3932,8 +4036,16 @@ export interface components {
              * @description Seconds after which an attempt is stopped, with a last checkpoint.
              */
             max_seconds?: number | null;
-            /** @description Settings that differ from the experiment's: only those in its `overrides_whitelist`. */
+            /**
+             * @description Settings that differ: from the experiment's only those in its `overrides_whitelist`, without
+             *     an experiment any, by full path, in sections, or by alias.
+             */
             overrides?: Record<string, never>;
+            /**
+             * @description Settings that go well together, laid over the defaults, where there is no experiment.
+             * @example fast
+             */
+            preset?: string | null;
             resources?: components["schemas"]["NewResources"] | null;
             /**
              * Format: int32
@@ -3996,6 +4108,8 @@ export interface components {
             config: Record<string, never>;
             /** @description What it is for. */
             description?: string;
+            /** @description Whether nothing is made, and the answer says what it would come to; it then needs no name. */
+            dry_run?: boolean;
             /**
              * @description Its name for people.
              * @example Lander, a higher learning rate
@@ -4006,6 +4120,7 @@ export interface components {
              * @example fast
              */
             preset?: string | null;
+            seeds?: components["schemas"]["NewSeeds"] | null;
         };
         /** @description A door that somebody wants to go through. */
         NewTicket: {
@@ -4403,6 +4518,26 @@ export interface components {
              */
             step: number;
         };
+        /** @description What the machine costs, in whatever currency. */
+        Prices: {
+            /**
+             * Format: double
+             * @description An hour of a CPU core.
+             */
+            cpu_core_hour: number;
+            /** @description The currency, for people. */
+            currency: string;
+            /**
+             * Format: double
+             * @description An hour of a GPU.
+             */
+            gpu_hour: number;
+            /**
+             * Format: double
+             * @description An hour of a gibibyte of memory.
+             */
+            memory_gib_hour: number;
+        };
         /** @description The body of a failed request. */
         Problem: {
             /** @description Which problem it is, for programs. */
@@ -4619,6 +4754,12 @@ export interface components {
             /** @description The runs that began from a checkpoint of it. */
             children: string[];
             /**
+             * @description The same for all trainings that differ in nothing but their seeds: `config_sha256` of
+             *     leaderboards.
+             */
+            config_hash: string | null;
+            cost: components["schemas"]["RunCost"] | null;
+            /**
              * Format: double
              * @description CPU use of the trainer; 100 is one core.
              */
@@ -4731,6 +4872,21 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description What a run costs, as an estimate: as if it had always used what was measured last. */
+        RunCost: {
+            /** @description The currency, as `lab.json` names it. */
+            currency: string;
+            /**
+             * Format: double
+             * @description An hour of what it uses; 0 once it has ended.
+             */
+            per_hour: number;
+            /**
+             * Format: double
+             * @description What it has come to since it was started.
+             */
+            so_far: number;
+        };
         /**
          * @description What sort of run it is.
          * @enum {string}
@@ -4841,6 +4997,31 @@ export interface components {
             t: number[];
             /** @description Values; none where one was not finite. */
             value: (number | null)[];
+        };
+        /** @description What `lab.json` in the data folder says, as far as it concerns who looks at the lab. */
+        Settings: {
+            /** @description When alerts fire. */
+            alerts: components["schemas"]["AlertLimits"];
+            /** @description Where other tools show what belongs to a run or a request. */
+            links: components["schemas"]["LinkTemplates"];
+            /** @description What the machine costs. */
+            prices: components["schemas"]["Prices"];
+            /** @description What is kept. */
+            retention: components["schemas"]["RetentionLimits"];
+        };
+        /**
+         * @description What is to be changed, by section and name. What is left out stays; null means no limit, or no
+         *     link.
+         */
+        SettingsChange: {
+            /** @description When alerts fire. */
+            alerts?: Record<string, never>;
+            /** @description Where other tools are. */
+            links?: Record<string, never>;
+            /** @description What the machine costs. */
+            prices?: Record<string, never>;
+            /** @description What is kept. */
+            retention?: Record<string, never>;
         };
         /** @description One thing in a scene. All lengths are in world units. */
         Shape: {
@@ -4972,6 +5153,17 @@ export interface components {
              * @description Runs in the trash.
              */
             trash_bytes: number;
+        };
+        /** @description What an experiment would come to. */
+        TemplatePreview: {
+            /** @description Every setting. */
+            config: Record<string, never>;
+            /** @description The runs that would be made of it, with what differs from the defaults. */
+            runs: components["schemas"]["PlannedRun"][];
+            /** @description Experiments that have the same. */
+            same_as: string[];
+            /** @description Its SHA-256. */
+            sha256: string;
         };
         /** @description A ticket. */
         Ticket: {
@@ -5867,6 +6059,49 @@ export interface operations {
             };
         };
     };
+    verify_audit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheck"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_cluster: {
         parameters: {
             query?: never;
@@ -6297,6 +6532,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What it would come to, with `dry_run` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplatePreview"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11700,6 +11944,131 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_settings: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
