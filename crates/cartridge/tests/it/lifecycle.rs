@@ -202,8 +202,9 @@ fn of_two_who_resume_at_once_one_does() {
     });
     let audit = fs::read_to_string(data.join("audit.jsonl")).unwrap();
     assert_eq!(audit.matches("\"resume\"").count(), 1, "{audit}");
-    wait_for_attempt(data, &id, 2);
+    let (_, trainer) = wait_for_attempt(data, &id, 2);
     ask(data, &["terminate", &id]);
+    wait_for("the trainer to end", || (!is_alive(trainer)).then_some(()));
 }
 
 #[test]
