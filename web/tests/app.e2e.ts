@@ -67,7 +67,7 @@ async function expectNoSidewaysScroll(page: Page) {
 async function train(page: Page, size: { width: number }, totalTimesteps: string): Promise<string> {
   await page.goto(`${lab.origin}/lab`);
   const before = new URL(page.url()).searchParams.get('run');
-  if (size.width < 1120) await page.locator('summary').click();
+  if (size.width < 1120) await page.locator('.setup > summary').click();
   await page.getByLabel('Total timesteps').fill(totalTimesteps);
   await page.getByRole('button', { name: 'Train', exact: true }).click();
   await page.waitForURL((url) => {
@@ -142,7 +142,7 @@ describe.each(SIZES)('training at $name', (size) => {
 
   test('a wrong number is refused at its field and nothing starts', async () => {
     await page.goto(`${lab.origin}/lab`);
-    if (size.width < 1120) await page.locator('summary').click();
+    if (size.width < 1120) await page.locator('.setup > summary').click();
     await page.getByLabel('Learning rate').fill('5');
     await page.getByRole('button', { name: 'Train', exact: true }).click();
     await page.getByText('From 0.000001 to 1.').waitFor();
@@ -155,7 +155,7 @@ describe.each(SIZES)('training at $name', (size) => {
     const early = await rises(meanReward(page), 0, 30_000);
     await rises(meanReward(page), Math.max(60, early * 1.5), 60_000);
     await page
-      .getByText(/^Checkpoint/)
+      .locator('.log li', { hasText: /Checkpoint/ })
       .first()
       .waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}/lab-training-${size.name}-light.png` });
@@ -242,7 +242,7 @@ test('a page opened while the lab is away says so and comes when it is back', as
   await lab.kill();
   await page.getByText('RECONNECTING').waitFor();
   await page.getByRole('link', { name: 'Runs' }).first().click();
-  await page.getByRole('heading', { name: 'The lab does not answer' }).waitFor();
+  await page.getByText('The lab does not answer').waitFor();
   await lab.up();
   await page.getByRole('heading', { name: 'Runs' }).waitFor({ timeout: 30_000 });
   await context.close();

@@ -92,6 +92,16 @@ export class Lab {
     return (await response.json()) as T;
   }
 
+  /** Waits until the lab has heard of the end of a run, which it looks for once a second. */
+  async ended(run: string): Promise<void> {
+    for (let tries = 0; tries < 100; tries += 1) {
+      const { ended_at } = await this.call<{ ended_at?: string | null }>(`/api/runs/${run}`);
+      if (ended_at) return;
+      await pause(100);
+    }
+    throw new Error(`${run} has not ended`);
+  }
+
   /** Runs a command on the lab's folder and returns the last line that it printed, as JSON. */
   async command<T>(...args: string[]): Promise<T> {
     return await this.bare<T>(...args, '--data', this.data, '--json');

@@ -70,6 +70,7 @@ beforeAll(async () => {
   const data = ['--data', lab.data, '--json', '--', process.execPath, script];
   trained = (await lab.command<Made>(...train, ...short)).run_id;
   foreign = (await lab.bare<Made>(...exec, ...data)).run_id;
+  await lab.ended(trained);
   const path = `/api/runs/${trained}/episodes?sort=return&limit=1`;
   best = (await lab.call<Listed>(path)).episodes[0] as typeof best;
 });
@@ -110,6 +111,7 @@ describe.each(SIZES)('at $name', (size) => {
     await expectFits(page);
     expect(await seriousViolations(page)).toEqual([]);
     await shelf.getByRole('link', { name: 'Show all' }).click();
+    await page.waitForURL(`**/replay?run=${trained}`);
     await page.getByRole('button', { name: 'Shortest' }).click();
     await expect.poll(search(page)).toContain('order=shortest');
     const first = page.locator('a.ep').first();

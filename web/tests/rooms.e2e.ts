@@ -98,6 +98,7 @@ describe('while a run trains', () => {
     const cut = ['--set', 'analytics.window_steps=2048', '--now'];
     const train = ['train', 'CartPole-v1', '--steps', '30000', '--seed', '3', ...tiny, ...cut];
     trained = (await lab.command<{ run_id: string }>(...train)).run_id;
+    await lab.ended(trained);
     const told = await lab.call<{ windows: { window_id: number }[] }>(
       `/api/analytics/runs/${trained}/iterations?limit=10`,
     );

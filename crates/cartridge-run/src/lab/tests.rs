@@ -74,6 +74,10 @@ fn runs_that_others_made_are_found() {
     let listed: Vec<RunId> =
         lab.runs(9, None).unwrap().into_iter().map(|view| view.run.manifest.id).collect();
     assert_eq!(listed, [id]);
+    // What was made since the last look is found by whoever asks for it.
+    let (_, later) = make_run(&data);
+    assert_eq!(lab.run(&later).unwrap().run.manifest.id, later);
+    assert!(lab.run(&"r-0a0a0a".parse().unwrap()).is_err());
 }
 
 #[test]

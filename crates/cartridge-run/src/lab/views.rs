@@ -38,9 +38,18 @@ pub struct DiskProblem {
 }
 
 impl Lab {
-    /// One run.
+    /// One run. Who asks may have heard of it before the lab has: a command line has just made it.
     pub fn run(&self, id: &RunId) -> Result<RunView> {
-        let run = self.read(|index| index.run(id))?;
+        let run = match self.read(|index| index.run(id)) {
+            Err(unknown @ RunError::Store(StoreError::NoSuchRun(_))) => {
+                let is_there = self.data.run(id).manifest_path().exists();
+                if !is_there || self.ingest_now(id).is_err() {
+                    return Err(unknown);
+                }
+                self.read(|index| index.run(id))?
+            }
+            found => found?,
+        };
         Ok(self.view(run))
     }
 
