@@ -13,7 +13,12 @@ type PathsWith<M extends Method> = {
 type Operation<P extends keyof paths, M extends Method> = NonNullable<paths[P][M & keyof paths[P]]>;
 
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
-type Answer<O> = O extends { responses: infer R } ? Json<R[keyof R & (200 | 201 | 202)]> : never;
+/** What comes back; where that is nothing, an object that only has its recipe. */
+type Answer<O> = O extends { responses: infer R }
+  ? 204 extends keyof R
+    ? object
+    : Json<R[keyof R & (200 | 201 | 202)]>
+  : never;
 type Part<O, K extends 'path' | 'query'> = O extends { parameters: { [_ in K]?: infer T } }
   ? NonNullable<T>
   : never;
@@ -96,8 +101,7 @@ async function request(method: string, template: string, given: unknown): Promis
     throw new ApiProblem(unreachable());
   }
   if (response.ok) {
-    if (response.status === 204) return undefined;
-    const answer: unknown = await response.json();
+    const answer: unknown = response.status === 204 ? {} : await response.json();
     const curl = response.headers.get('cartridge-curl');
     if (curl && typeof answer === 'object' && answer !== null) {
       recipes.set(answer, { command: response.headers.get('cartridge-command'), curl });

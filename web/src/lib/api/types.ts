@@ -82,5 +82,6 @@ export type Spot = Schemas['Spot'];
 export type Storage = Schemas['Storage'];
 export type Tidied = Schemas['Tidied'];
 export type Token = Schemas['Token'];
+export type TrashedRun = Schemas['TrashedRun'];
 export type TournamentDetail = Schemas['TournamentDetail'];
 export type XrayStep = Schemas['XrayStep'];
