@@ -82,6 +82,7 @@ export type Settings = Schemas['Settings'];
 export type Side = Schemas['Side'];
 export type Spot = Schemas['Spot'];
 export type Storage = Schemas['Storage'];
+export type TemplatePreview = Schemas['TemplatePreview'];
 export type Tidied = Schemas['Tidied'];
 export type Token = Schemas['Token'];
 export type TournamentDetail = Schemas['TournamentDetail'];
