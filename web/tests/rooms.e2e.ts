@@ -45,10 +45,10 @@ afterAll(async () => {
 
 async function shoot(page: Page, name: string, size: { name: string }) {
   for (const theme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: theme });
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
   }
-  await page.emulateMedia({ colorScheme: 'light' });
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
 }
 
 /** What holds for every page: nothing sideways, nothing that axe calls serious, no complaints. */
