@@ -239,6 +239,8 @@ describe('audit', () => {
       .first()
       .click();
     await page.getByText('Hash', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/^All \d+ lines are as they were written/).waitFor();
     await shoot(page, 'audit', size);
     await expectSound(page, complaints);
 
@@ -266,8 +268,21 @@ describe('settings', () => {
       .waitFor();
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('Nothing would go').waitFor();
+    await page.getByLabel('Videos of a run').fill('7');
+    await page.getByLabel('Loki').fill('ftp://logs');
+    await page.getByRole('form', { name: 'Links' }).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('a link begins with https://').waitFor();
+    expect(complaints.take(/\b422\b/)).toEqual([]);
     await shoot(page, 'settings', size);
     await expectSound(page, complaints);
+
+    const limits = page.getByRole('form', { name: 'Retention' });
+    await limits.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Retention saved').waitFor();
+    await limits.getByText('The same from a shell').click();
+    await limits.getByText('settings retention.keep_videos=7').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => page.getByLabel('Videos of a run').inputValue()).toBe('3');
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
     await page.getByRole('button', { name: 'System', exact: true }).click();
@@ -292,6 +307,7 @@ describe('settings', () => {
     await viewer.page.goto(`${lab.origin}/settings`);
     await viewer.page.getByText("this needs an admin's").first().waitFor();
     expect(await viewer.page.getByRole('button', { name: 'Dry run' }).isDisabled()).toBe(true);
+    expect(await viewer.page.getByLabel('Videos of a run').isDisabled()).toBe(true);
     await viewer.page.screenshot({ path: `${SCREENSHOTS}/settings-viewer-1280-light.png` });
     expect(viewer.complaints.take(/\b401\b/)).toEqual([]);
 

@@ -7,7 +7,7 @@ import { door } from './door';
 import type { paths } from './schema';
 import type { Problem } from './types';
 
-type Method = 'get' | 'post' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 type PathsWith<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
 }[keyof paths];
@@ -53,6 +53,8 @@ export const api = {
     request('GET', path, options) as Promise<Answer<Operation<P, 'get'>>>,
   post: <P extends PathsWith<'post'>>(path: P, options: Options<Operation<P, 'post'>>) =>
     request('POST', path, options) as Promise<Answer<Operation<P, 'post'>>>,
+  put: <P extends PathsWith<'put'>>(path: P, options: Options<Operation<P, 'put'>>) =>
+    request('PUT', path, options) as Promise<Answer<Operation<P, 'put'>>>,
   delete: <P extends PathsWith<'delete'>>(path: P, options: Options<Operation<P, 'delete'>>) =>
     request('DELETE', path, options) as Promise<Answer<Operation<P, 'delete'>>>,
 };
