@@ -591,11 +591,17 @@ describe.each(SIZES)('evaluations of the command line at $name', (size) => {
     );
     await page.getByText('Match complete').waitFor();
     expect(await page.locator('canvas').count()).toBe(0);
-    await page.screenshot({ path: `${SCREENSHOTS}/match-${size.name}-light.png`, fullPage: true });
+    await page.screenshot({
+      path: `${SCREENSHOTS}/run-match-${size.name}-light.png`,
+      fullPage: true,
+    });
     await expectNoSidewaysScroll(page);
     await page.goto(`${lab.origin}/runs/${evaluation.eval_run_id}`);
     await page.locator('.facts div', { hasText: 'Mean return' }).waitFor();
-    await page.screenshot({ path: `${SCREENSHOTS}/eval-${size.name}-light.png`, fullPage: true });
+    await page.screenshot({
+      path: `${SCREENSHOTS}/run-eval-${size.name}-light.png`,
+      fullPage: true,
+    });
     await page.locator('.evalhead').getByRole('link', { name: solved }).click();
     await page.waitForURL(`**/runs/${solved}`);
     // A game has a page of its own.
@@ -608,35 +614,45 @@ describe.each(SIZES)('evaluations of the command line at $name', (size) => {
 });
 
 describe('addresses', () => {
-  let addresses: string[];
+  /** By the name of their pictures. */
+  let addresses: Record<string, string>;
 
   beforeAll(async () => {
     const { plays } = await lab.call<{ plays: { id: string }[] }>('/api/play');
     type Sessions = { sessions: { id: string }[] };
     const { sessions } = await lab.call<Sessions>('/api/play/environments');
-    addresses = [
-      '/',
-      '/lab',
-      `/lab?env=CartPole-v1&run=${solved}`,
-      '/runs',
-      '/runs?q=terminated',
-      `/runs/${solved}`,
-      `/runs/${solved}?x=wall&smooth=0.9`,
-      '/play',
-      `/play/${plays[0]?.id}`,
-      `/play/environments/${sessions[0]?.id}`,
-    ];
+    addresses = {
+      'overview-idle': '/',
+      lab: '/lab',
+      'lab-run': `/lab?env=CartPole-v1&run=${solved}`,
+      runs: '/runs',
+      'runs-found': '/runs?q=terminated',
+      run: `/runs/${solved}`,
+      'run-smooth': `/runs/${solved}?x=wall&smooth=0.9`,
+      compare: `/compare?runs=${solved}`,
+      'experiment-new': '/experiments/new',
+      'replay-run': `/replay?run=${solved}`,
+      play: '/play',
+      game: `/play/${plays[0]?.id}`,
+      env: `/play/environments/${sessions[0]?.id}`,
+    };
   });
 
-  test.each(SIZES)('every page survives a reload at $name', async (size) => {
+  test.each(SIZES)('every page survives a reload, and is pictured, at $name', async (size) => {
     const { context, page, complaints } = await open(browser, size, { storageState: session });
-    for (const address of addresses) {
+    for (const [name, address] of Object.entries(addresses)) {
       await page.goto(lab.origin + address);
       await page.locator('#main').waitFor();
       await page.reload();
       await page.locator('#main .card:visible').first().waitFor();
       expect(page.url()).toBe(lab.origin + address);
       await expectNoSidewaysScroll(page);
+      await pause(900);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        const path = `${SCREENSHOTS}/${name}-${size.name}-${colorScheme}.png`;
+        await page.screenshot({ path, fullPage: true });
+      }
       if (size.width < 720) {
         await page.setViewportSize({ width: 360, height: size.height });
         await expectNoSidewaysScroll(page);
@@ -690,27 +706,6 @@ describe('addresses', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    expect(complaints.take()).toEqual([]);
-    await context.close();
-  });
-
-  test.each(
-    SIZES.flatMap((size) => (['light', 'dark'] as const).map((scheme) => ({ size, scheme }))),
-  )('screenshots at $size.name, $scheme', async ({ size, scheme }) => {
-    const { context, page, complaints } = await open(browser, size, {
-      storageState: session,
-      colorScheme: scheme,
-    });
-    const [, lab1, runs, , run, , play, game, env] = addresses as string[];
-    for (const [name, address] of Object.entries({ lab: lab1, runs, run, play, game, env })) {
-      await page.goto(lab.origin + address);
-      await page.locator('#main .card:visible').first().waitFor();
-      await pause(1200);
-      await page.screenshot({
-        path: `${SCREENSHOTS}/${name}-${size.name}-${scheme}.png`,
-        fullPage: true,
-      });
-    }
     expect(complaints.take()).toEqual([]);
     await context.close();
   });

@@ -38,9 +38,12 @@ afterAll(async () => {
   await lab?.end();
 });
 
-/** The page as it stands: a picture of it, nothing that axe minds, nothing beyond the edge. */
+/** The page as it stands: pictures of it, nothing that axe minds, nothing beyond the edge. */
 async function look(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: `${SCREENSHOTS}/${name}-light.png`, fullPage: true });
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}.png`, fullPage: true });
+  }
   const over = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
@@ -90,6 +93,13 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByLabel('First seed').fill('7');
     await page.getByRole('textbox', { name: 'Runs' }).fill('2');
     await page.getByText('Seeds 7, 8, as a group').waitFor();
+    const kept = () => lab.call<{ experiments: object[] }>('/api/experiments');
+    const before = await kept();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText(/2 runs\s*would be made/).waitFor();
+    await page.getByText('Config hash').waitFor();
+    await look(page, `experiment-dry-${size.name}`);
+    expect(await kept()).toEqual(before);
     await page.getByRole('button', { name: 'Start 2 runs' }).click();
     await page.waitForURL(/\/experiments\/e-/);
     await expect.poll(() => page.locator('section[aria-label="Runs"] tbody tr').count()).toBe(2);
@@ -144,7 +154,10 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await ratings.getByRole('button', { name: /Random mover/ }).click();
     await page.waitForURL(/player=builtin%3Arandom/);
     await page.locator('section[aria-label="Win rate by seed"]', { hasText: 'Random' }).waitFor();
+    await page.getByRole('img', { name: /^Rating of 3 players/ }).waitFor();
     await page.getByRole('button', { name: 'TrueSkill' }).click();
+    await page.getByRole('img', { name: /^TrueSkill of 3 players/ }).waitFor();
+    await page.getByRole('button', { name: 'Rating', exact: true }).click();
     await look(page, `leaderboard-game-${size.name}`);
     await page.getByLabel('Board of').selectOption('env CartPole-v1');
     await page.getByText('solved from +475.0').waitFor();

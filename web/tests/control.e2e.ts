@@ -200,7 +200,7 @@ describe.each(SIZES)('at $name', (size) => {
     await page.locator('td', { hasText: 'seeds.seed_base' }).waitFor();
     await page.getByRole('region', { name: 'Evaluations side by side' }).waitFor();
     await page.screenshot({
-      path: `${SCREENSHOTS}/compare-${size.name}-light.png`,
+      path: `${SCREENSHOTS}/compare-lines-${size.name}-light.png`,
       fullPage: true,
     });
     await expectSound(page, complaints);

@@ -18,13 +18,16 @@ export class Lab {
   private child: ChildProcess | null = null;
   private printed = '';
 
-  private constructor(readonly data: string) {}
+  private constructor(
+    readonly data: string,
+    readonly args: string[],
+  ) {}
 
-  static async start(): Promise<Lab> {
+  static async start(...args: string[]): Promise<Lab> {
     if (!existsSync(BINARY)) {
       throw new Error(`no binary at ${BINARY}: build it first, or set CARTRIDGE_BIN`);
     }
-    const lab = new Lab(await mkdtemp(join(tmpdir(), 'cartridge-e2e-')));
+    const lab = new Lab(await mkdtemp(join(tmpdir(), 'cartridge-e2e-')), args);
     await lab.up();
     return lab;
   }
@@ -40,7 +43,8 @@ export class Lab {
   /** Starts the process; again on the same port when it ran before. */
   async up(): Promise<void> {
     this.printed = '';
-    const child = spawn(BINARY, ['up', '--port', String(this.port), '--data', this.data], {
+    const at = ['--port', String(this.port), '--data', this.data];
+    const child = spawn(BINARY, ['up', ...at, ...this.args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;

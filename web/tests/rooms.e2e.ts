@@ -45,10 +45,10 @@ afterAll(async () => {
 
 async function shoot(page: Page, name: string, size: { name: string }) {
   for (const theme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: theme });
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
   }
-  await page.emulateMedia({ colorScheme: 'light' });
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
 }
 
 /** What holds for every page: nothing sideways, nothing that axe calls serious, no complaints. */
@@ -237,6 +237,8 @@ describe('audit', () => {
       .first()
       .click();
     await page.getByText('Hash', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/^All \d+ lines are as they were written/).waitFor();
     await shoot(page, 'audit', size);
     await expectSound(page, complaints);
 
@@ -264,8 +266,21 @@ describe('settings', () => {
       .waitFor();
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('Nothing would go').waitFor();
+    await page.getByLabel('Videos of a run').fill('7');
+    await page.getByLabel('Loki').fill('ftp://logs');
+    await page.getByRole('form', { name: 'Links' }).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('a link begins with https://').waitFor();
+    expect(complaints.take(/\b422\b/)).toEqual([]);
     await shoot(page, 'settings', size);
     await expectSound(page, complaints);
+
+    const limits = page.getByRole('form', { name: 'Retention' });
+    await limits.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Retention saved').waitFor();
+    await limits.getByText('The same from a shell').click();
+    await limits.getByText('settings retention.keep_videos=7').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => page.getByLabel('Videos of a run').inputValue()).toBe('3');
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
     await page.getByRole('button', { name: 'System', exact: true }).click();
@@ -290,6 +305,7 @@ describe('settings', () => {
     await viewer.page.goto(`${lab.origin}/settings`);
     await viewer.page.getByText("this needs an admin's").first().waitFor();
     expect(await viewer.page.getByRole('button', { name: 'Dry run' }).isDisabled()).toBe(true);
+    expect(await viewer.page.getByLabel('Videos of a run').isDisabled()).toBe(true);
     await viewer.page.screenshot({ path: `${SCREENSHOTS}/settings-viewer-1280-light.png` });
     expect(viewer.complaints.take(/\b401\b/)).toEqual([]);
 

@@ -269,7 +269,7 @@ fn trainer_pod(run: &IndexedRun, health: Health, links: &Links) -> Pod {
         memory_bytes: status.rss_bytes,
         gpu_percent: status.gpu.map(|gpu| gpu.percent),
         gpu_memory_bytes: status.gpu.map(|gpu| gpu.memory_bytes),
-        steps_per_sec: status.steps_per_sec,
+        steps_per_sec: status.pace(),
         step: Some(status.step),
         links: links.filled_in(Some(id), None),
         ..run_pod(run, health)

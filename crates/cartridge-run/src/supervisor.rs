@@ -46,8 +46,11 @@ use crate::steer::By;
 /// Time between two signs of life.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// A supervisor that has been silent for two heartbeats is lost.
-pub(crate) const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2);
+/// A supervisor that has been silent for two heartbeats is lost; less the time that it takes to look.
+pub(crate) const LOST_AFTER: Duration = HEARTBEAT.saturating_mul(2).saturating_sub(LOOK);
+
+/// Lost runs are looked for several times a second, on a busy machine a little later.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// How often new control lines are looked for.
 const CONTROL_POLL: Duration = Duration::from_millis(100);

@@ -21,6 +21,7 @@ use crate::audit::{self, Deed, Entry};
 use crate::error::{Result, RunError};
 use crate::secret;
 use crate::steer::By;
+use crate::time::rfc3339;
 
 /// Format of `data/tokens.json`.
 const FORMAT: u32 = 1;
@@ -105,7 +106,7 @@ impl Token {
     }
 
     fn summary(&self) -> serde_json::Value {
-        json!({ "name": self.name, "role": self.role, "expires_at": self.expires_at })
+        json!({ "name": self.name, "role": self.role, "expires_at": self.expires_at.map(rfc3339) })
     }
 }
 

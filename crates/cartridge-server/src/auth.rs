@@ -49,8 +49,8 @@ pub const CLOSED: &[&str] = &["/metrics"];
 const SESSION_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
 
 /// Headers of ours that pages of other origins may read.
-const EXPOSED: &str =
-    "x-request-id, idempotent-replayed, cartridge-command, cartridge-curl, retry-after";
+const EXPOSED: &str = "x-request-id, idempotent-replayed, cartridge-command, cartridge-curl, retry-after, \
+     content-disposition";
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -174,6 +174,14 @@ pub struct RunStatus {
 }
 
 impl RunStatus {
+    /// Steps a second: the last that were told, and none while it stands still.
+    pub fn pace(&self) -> Option<f64> {
+        match self.state() {
+            RunState::Paused => Some(0.0),
+            _ => self.steps_per_sec,
+        }
+    }
+
     /// Where the run is in its life.
     pub fn state(&self) -> RunState {
         let Facts { exit, done, is_at_work, paused, .. } = &self.facts;

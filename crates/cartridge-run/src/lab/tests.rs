@@ -78,6 +78,8 @@ fn runs_that_others_made_are_found() {
     let (_, later) = make_run(&data);
     assert_eq!(lab.run(&later).unwrap().run.manifest.id, later);
     assert!(lab.run(&"r-0a0a0a".parse().unwrap()).is_err());
+    // It has printed nothing yet, which is no error.
+    assert_eq!(lab.log(&later, 10).unwrap(), (vec![], false));
 }
 
 #[test]

@@ -229,6 +229,10 @@ impl Lab {
     pub fn log(&self, id: &RunId, n_lines: usize) -> Result<(Vec<String>, bool)> {
         self.run(id)?;
         let dir = self.data.run(id);
+        // A run that waits for its turn has printed nothing.
+        if !dir.log_path().exists() && !dir.older_log_path().exists() {
+            return Ok((Vec::new(), false));
+        }
         Ok(jsonl::tail_turned(&dir.log_path(), &dir.older_log_path(), n_lines)?)
     }
 

@@ -111,7 +111,8 @@ pub struct ExperimentPage {
 #[serde(deny_unknown_fields)]
 struct PageQuery {
     /// Only with this in their name, id, environment or hash; case does not matter.
-    query: Option<String>,
+    #[serde(alias = "query")]
+    q: Option<String>,
     /// Whether those that were put away are wanted, and not the others.
     #[serde(default)]
     #[param(required = false)]
@@ -292,7 +293,7 @@ async fn list_experiments(
 ) -> Result<Json<ExperimentPage>, ApiError> {
     let limit = query.limit.clamp(1, 500);
     let after = query.after.as_deref().map(parse_cursor).transpose()?;
-    let text = query.query.filter(|text| !text.is_empty());
+    let text = query.q.filter(|text| !text.is_empty());
     let ask = move |lab: &cartridge_run::Lab| {
         // One more than asked for tells whether there is a next page.
         lab.experiments(text.as_deref(), query.archived, limit + 1, after.as_ref())

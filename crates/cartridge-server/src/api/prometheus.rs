@@ -156,7 +156,7 @@ fn exposition(facts: &Facts, state: &AppState) -> String {
         "cartridge_run_steps_per_second",
         Kind::Gauge,
         "Environment steps a second of runs at work.",
-        optional(|view| view.run.status.steps_per_sec),
+        optional(|view| view.run.status.pace()),
     );
     out.family(
         "cartridge_run_mean_reward",

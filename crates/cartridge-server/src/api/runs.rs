@@ -521,7 +521,7 @@ impl From<RunView> for Run {
             step: status.step,
             total_timesteps,
             progress,
-            steps_per_sec: status.steps_per_sec,
+            steps_per_sec: status.pace(),
             eta_seconds: status
                 .steps_per_sec
                 .filter(|pace| is_stepping && *pace > 0.0 && total_timesteps > 0)

@@ -162,6 +162,11 @@ fn a_pause_is_what_the_trainer_says() {
     let mut events = vec![event(Event::TrainingStarted { total_timesteps: 100 })];
     events.push(event(Event::Paused { step: 10 }));
     check(&events, &[started()], &[], RunState::Paused);
+    let mut status = RunStatus { steps_per_sec: Some(70_000.0), ..RunStatus::default() };
+    assert_eq!(status.pace(), Some(70_000.0));
+    status.apply_supervisor(&started());
+    events.iter().for_each(|line| status.apply_event(line));
+    assert_eq!(status.pace(), Some(0.0));
     check(&events, &[started()], &[stop()], RunState::Stopping);
     check(&events, &[started(), exited(None, Some(9))], &[], RunState::Failed);
     events.push(event(Event::Resumed { step: 10 }));

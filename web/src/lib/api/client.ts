@@ -3,10 +3,11 @@ import { redirect } from '@sveltejs/kit';
 import { goto } from '$app/navigation';
 import { query, urls } from '$lib/urls';
 
+import { door } from './door';
 import type { paths } from './schema';
 import type { Problem } from './types';
 
-type Method = 'get' | 'post' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 type PathsWith<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
 }[keyof paths];
@@ -47,6 +48,8 @@ export const api = {
     request('GET', path, options) as Promise<Answer<Operation<P, 'get'>>>,
   post: <P extends PathsWith<'post'>>(path: P, options: Options<Operation<P, 'post'>>) =>
     request('POST', path, options) as Promise<Answer<Operation<P, 'post'>>>,
+  put: <P extends PathsWith<'put'>>(path: P, options: Options<Operation<P, 'put'>>) =>
+    request('PUT', path, options) as Promise<Answer<Operation<P, 'put'>>>,
   delete: <P extends PathsWith<'delete'>>(path: P, options: Options<Operation<P, 'delete'>>) =>
     request('DELETE', path, options) as Promise<Answer<Operation<P, 'delete'>>>,
 };
@@ -81,11 +84,12 @@ async function request(method: string, template: string, given: unknown): Promis
   );
   let response: Response;
   try {
-    response = await (options.fetch ?? fetch)(path + query(options.query), {
+    response = await (options.fetch ?? fetch)(door.url(path) + query(options.query), {
       method,
       signal: options.signal ?? null,
       headers: {
         accept: 'application/json',
+        ...door.headers(),
         ...(method === 'GET' ? {} : { 'idempotency-key': newKey() }),
         ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
@@ -95,32 +99,48 @@ async function request(method: string, template: string, given: unknown): Promis
     if (options.signal?.aborted) throw error;
     throw new ApiProblem(unreachable());
   }
-  if (response.ok) {
-    if (response.status === 204) return undefined;
-    const answer: unknown = await response.json();
+  if (response.status === 204) return undefined;
+  const answer = await readAnswer(response);
+  if (response.ok && answer !== undefined) {
     const curl = response.headers.get('cartridge-curl');
     if (curl && typeof answer === 'object' && answer !== null) {
       recipes.set(answer, { command: response.headers.get('cartridge-command'), curl });
     }
     return answer;
   }
-  const problem = await readProblem(response);
+  const problem = problemOf(response, answer);
   if (problem.status === 401 && template !== '/api/login')
     await toLogin(options.fetch !== undefined);
+  // A page that was put somewhere without a lab: who opened it knows where the lab is.
+  if (problem.code === 'no_lab' && options.fetch) await toLogin(true);
   throw new ApiProblem(problem);
 }
 
-/** A file of the lab that is no JSON, as a whole. */
-export async function getFile(path: string, signal: AbortSignal): Promise<Blob> {
+/** The JSON of an answer, `undefined` where it is none. */
+async function readAnswer(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file of the lab that is no JSON, as a whole, with the name that the lab gives it. */
+export async function getFile(path: string, signal?: AbortSignal): Promise<File> {
   let response: Response;
   try {
-    response = await fetch(path, { signal });
+    response = await fetch(door.url(path), { signal: signal ?? null, headers: door.headers() });
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal?.aborted) throw error;
     throw new ApiProblem(unreachable());
   }
-  if (response.ok) return await response.blob();
-  throw new ApiProblem(await readProblem(response));
+  if (response.ok) {
+    const told = response.headers.get('content-disposition') ?? '';
+    const name =
+      /filename="([^"]+)"/.exec(told)?.[1] ?? path.replace(/[?].*/, '').split('/').at(-1);
+    return new File([await response.blob()], name ?? '');
+  }
+  throw new ApiProblem(problemOf(response, await readAnswer(response)));
 }
 
 /** A name for one action, by which the lab knows it when it is asked for again. */
@@ -130,13 +150,12 @@ function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-async function readProblem(response: Response): Promise<Problem> {
-  try {
-    const problem = (await response.json()) as Problem;
-    if (typeof problem.title === 'string') return { ...problem, status: response.status };
-  } catch {
-    // Not JSON: a proxy or a crash answered. The status says what we know.
-  }
+function problemOf(response: Response, answer: unknown): Problem {
+  const problem = answer as Problem | undefined;
+  if (typeof problem?.title === 'string') return { ...problem, status: response.status };
+  // A server of files has answered, perhaps with a page.
+  if (response.ok || response.status === 404 || response.status === 405) return noLab();
+  // A proxy or a crash answered. The status says what we know.
   return {
     type: 'about:blank',
     title: `The lab answered ${response.status}`,
@@ -148,12 +167,26 @@ async function readProblem(response: Response): Promise<Problem> {
 }
 
 function unreachable(): Problem {
+  const allowed = `\nIt answers this page only when it was started with \`--allow-origin ${location.origin}\`.`;
   return {
     type: 'about:blank',
     title: 'The lab does not answer',
     status: 0,
-    detail: 'Is `cartridge up` still running? The page goes on by itself when it is back.',
+    detail:
+      'Is `cartridge up` still running? The page goes on by itself when it is back.' +
+      (door.isElsewhere ? allowed : ''),
     code: 'unreachable',
+    request_id: '',
+  };
+}
+
+function noLab(): Problem {
+  return {
+    type: 'about:blank',
+    title: 'There is no lab here',
+    status: 404,
+    detail: 'These pages are hosted without one. Log in with the address of a lab.',
+    code: 'no_lab',
     request_id: '',
   };
 }

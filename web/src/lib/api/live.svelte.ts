@@ -12,6 +12,7 @@ import { laterRun } from '$lib/merge';
 import { urls } from '$lib/urls';
 
 import { api } from './client';
+import { pass } from './pass';
 import type { Evaluation, FeedMessage, Run } from './types';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
@@ -94,7 +95,17 @@ class Live {
   }
 
   #open(): void {
-    const source = new EventSource(urls.stream);
+    pass(
+      urls.stream,
+      (url) => {
+        if (this.#started && !this.#source && !document.hidden) this.#listenTo(url);
+      },
+      () => this.#retryLater(),
+    );
+  }
+
+  #listenTo(url: string): void {
+    const source = new EventSource(url);
     this.#source = source;
     for (const type of Object.keys(TYPES)) {
       source.addEventListener(type, (event: MessageEvent<string>) =>
@@ -111,10 +122,15 @@ class Live {
       // Most errors heal by themselves. A refusal (401, 503) closes for good: ask why, try again.
       if (source.readyState === EventSource.CLOSED) {
         this.#close();
-        clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
+        this.#retryLater();
       }
     };
+  }
+
+  #retryLater(): void {
+    this.connection = 'reconnecting';
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
   }
 
   async #retry(): Promise<void> {

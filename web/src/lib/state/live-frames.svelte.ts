@@ -2,6 +2,7 @@
  * What a run is doing, as the lab sends it: small pictures of several runs at once. A tab that is
  * hidden lets go of them, and a connection that broke is made again.
  */
+import { pass, socketUrl } from '$lib/api/pass';
 import type { LiveFrame } from '$lib/api/types';
 import { urls } from '$lib/urls';
 
@@ -15,6 +16,8 @@ export class LiveFrames {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
+  /** Counts what was opened, so that a ticket that comes late opens nothing. */
+  #turn = 0;
 
   constructor(
     readonly id: string,
@@ -38,9 +41,15 @@ export class LiveFrames {
 
   #open(still: boolean): void {
     clearTimeout(this.#timer);
-    const url = new URL(urls.frames(this.id, still ? 1 : this.fps), location.href);
-    url.protocol = url.protocol.replace('http', 'ws');
-    const socket = new WebSocket(url);
+    const turn = (this.#turn += 1);
+    pass(
+      urls.frames(this.id, still ? 1 : this.fps),
+      (url) => turn === this.#turn && this.#watch(new WebSocket(socketUrl(url)), still),
+      () => turn === this.#turn && this.#again(still),
+    );
+  }
+
+  #watch(socket: WebSocket, still: boolean): void {
     this.#socket = socket;
     socket.onmessage = ({ data }) => {
       const message = JSON.parse(String(data)) as LiveFrame | { notice: string };
@@ -57,13 +66,18 @@ export class LiveFrames {
       if (socket !== this.#socket) return;
       this.#socket = null;
       if (reason) this.notice = reason;
-      const wait = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)];
-      this.#failures += 1;
-      this.#timer = setTimeout(() => this.#open(still), wait);
+      this.#again(still);
     };
   }
 
+  #again(still: boolean): void {
+    const wait = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)];
+    this.#failures += 1;
+    this.#timer = setTimeout(() => this.#open(still), wait);
+  }
+
   #close(): void {
+    this.#turn += 1;
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#socket = null;

@@ -3,6 +3,7 @@
  * newest picture; from here go the controls that are held, when that changes.
  */
 import { untrack } from 'svelte';
+import { pass, socketUrl } from '$lib/api/pass';
 import type { HumanEpisode, PlayCommand, PlayFrame } from '$lib/api/types';
 import { urls } from '$lib/urls';
 
@@ -30,11 +31,13 @@ export class LivePlay {
   #speed = 1;
   #failures = 0;
   #again: ReturnType<typeof setTimeout> | undefined;
+  /** Counts connections, so that a ticket that comes late opens nothing. */
+  #turn = 0;
 
   constructor(
     readonly id: string,
     episodes: readonly HumanEpisode[] = [],
-    readonly open: (path: string) => Socket = (path) => new WebSocket(socketUrl(path)),
+    readonly open: (url: string) => Socket = (url) => new WebSocket(socketUrl(url)),
   ) {
     this.episodes = episodes.filter(isWorthKeeping);
   }
@@ -44,6 +47,7 @@ export class LivePlay {
     // What connecting reads is no reason to connect again.
     untrack(() => this.connect());
     return () => {
+      this.#turn += 1;
       clearTimeout(this.#again);
       const socket = this.#socket;
       this.#socket = null;
@@ -54,7 +58,15 @@ export class LivePlay {
   connect(): void {
     clearTimeout(this.#again);
     if (this.connection === 'ended') this.connection = 'connecting';
-    const socket = this.open(urls.playLive(this.id));
+    const turn = (this.#turn += 1);
+    pass(
+      urls.playLive(this.id),
+      (url) => turn === this.#turn && this.#use(this.open(url)),
+      () => turn === this.#turn && this.#connectAgain(),
+    );
+  }
+
+  #use(socket: Socket): void {
     this.#socket = socket;
     socket.onopen = () => {
       if (socket !== this.#socket) return;
@@ -76,11 +88,15 @@ export class LivePlay {
         this.reason = reason;
         return;
       }
-      this.connection = 'away';
-      const wait = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)];
-      this.#failures += 1;
-      this.#again = setTimeout(() => this.connect(), wait);
+      this.#connectAgain();
     };
+  }
+
+  #connectAgain(): void {
+    this.connection = 'away';
+    const wait = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)];
+    this.#failures += 1;
+    this.#again = setTimeout(() => this.connect(), wait);
   }
 
   hold(controls: readonly number[]): void {
@@ -122,12 +138,6 @@ export class LivePlay {
     if (!isWorthKeeping(noted)) return;
     this.episodes = [...this.episodes.filter((other) => other.episode !== episode), noted];
   }
-}
-
-function socketUrl(path: string): URL {
-  const url = new URL(path, location.href);
-  url.protocol = url.protocol.replace('http', 'ws');
-  return url;
 }
 
 function isWorthKeeping(episode: HumanEpisode): boolean {

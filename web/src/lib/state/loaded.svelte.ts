@@ -3,7 +3,7 @@
  * another question was put is dropped, and one to the same question stays while it is asked again.
  *
  *     const list = new Loaded<Page>();
- *     $effect(() => list.load(text, () => api.get('/api/experiments', { query: { query: text } })));
+ *     $effect(() => list.load(text, () => api.get('/api/experiments', { query: { q: text } })));
  */
 import { asProblem } from '$lib/api/client';
 import type { Problem } from '$lib/api/types';

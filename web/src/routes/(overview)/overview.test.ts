@@ -105,14 +105,20 @@ test('processes by kind', () => {
 
 test('what the machine gives', () => {
   const pod = { cpu_percent: 150, memory_bytes: 1000, gpu_percent: null };
-  const cluster = { pods: [pod, pod], cores: 4, disk_bytes: 100, disk_free_bytes: 60 };
+  const disk = { disk_bytes: 100, disk_free_bytes: 60 };
+  const memory = { memory_bytes: 9000, memory_free_bytes: 4000 };
+  const cluster = { pods: [pod, pod], cores: 4, ...disk, ...memory };
   expect(usage(cluster as unknown as Cluster)).toMatchObject({
     cores: 3,
     of: 4,
-    memory: 2000,
+    labMemory: 2000,
+    memory: 5000,
+    memoryOf: 9000,
     disk: 40,
     gpu: null,
   });
+  const unknown = { ...cluster, memory_bytes: null, memory_free_bytes: null };
+  expect(usage(unknown as unknown as Cluster).memory).toBe(null);
 });
 
 test.each([

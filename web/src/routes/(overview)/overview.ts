@@ -141,16 +141,24 @@ export function processes(pods: Cluster['pods']): string {
   return `lab ${n('lab')}, supervisors ${n('supervisor')}, trainers ${n('trainer')}`;
 }
 
-/** What the runs use of the machine together. */
-export function usage({ pods, cores, disk_bytes, disk_free_bytes }: Cluster) {
+/** What is used of the machine. CPU is that of the runs, memory and disk are those of everything. */
+export function usage(cluster: Cluster) {
+  const { pods, cores, disk_bytes, disk_free_bytes, memory_bytes, memory_free_bytes } = cluster;
   const sum = (values: (number | null)[]) => values.reduce<number>((all, it) => all + (it ?? 0), 0);
   const gpus = pods.flatMap(({ gpu_percent }) => (gpu_percent === null ? [] : [gpu_percent]));
   return {
     cores: sum(pods.map((pod) => pod.cpu_percent)) / 100,
     of: cores,
-    memory: sum(pods.map((pod) => pod.memory_bytes)),
-    disk: disk_bytes === null || disk_free_bytes === null ? null : disk_bytes - disk_free_bytes,
+    /** Of the lab and its runs alone. */
+    labMemory: sum(pods.map((pod) => pod.memory_bytes)),
+    memory: taken(memory_bytes, memory_free_bytes),
+    memoryOf: memory_bytes,
+    disk: taken(disk_bytes, disk_free_bytes),
     diskOf: disk_bytes,
     gpu: gpus.length > 0 ? Math.max(...gpus) : null,
   };
+}
+
+function taken(all: number | null, free: number | null): number | null {
+  return all === null || free === null ? null : all - free;
 }

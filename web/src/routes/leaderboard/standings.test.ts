@@ -50,6 +50,8 @@ test('a line has a point after each match of its player', () => {
   const side = (key: string, elo: number) => ({
     key,
     name: key,
+    rating: elo - 1200,
+    ci95: [elo - 1210, elo - 1190],
     elo,
     trueskill: { exposed: -elo },
   });
@@ -65,10 +67,15 @@ test('a line has a point after each match of its player', () => {
         [1, 1199],
         [2, 1198],
       ],
+      band: [],
     },
-    { key: 'x', name: 'x', points: [[1, 1201]] },
+    { key: 'x', name: 'x', points: [[1, 1201]], band: [] },
   ]);
   expect(historyLines(moments, ['x'], 'trueskill')[0]?.points).toEqual([[1, -1201]]);
+  expect(historyLines(moments, ['x'], 'rating')[0]).toMatchObject({
+    points: [[1, 1]],
+    band: [[-9, 11]],
+  });
 });
 
 test.each([

@@ -44,24 +44,36 @@ export function bySeed(
   return [...found.values()].sort((a, b) => a.seed - b.seed);
 }
 
+export const RATINGS = [
+  { of: 'rating', name: 'Rating', about: 'Bradley-Terry of all games up to then, in Elo' },
+  { of: 'elo', name: 'Elo', about: 'Online Elo from 1200, K = 1: depends on the order' },
+  { of: 'trueskill', name: 'TrueSkill', about: 'mu - 3 sigma: what it is at least' },
+] as const;
+
+export type RatingKind = (typeof RATINGS)[number]['of'];
+
 export interface Line {
   key: string;
   name: string;
   /** The number of the match, from 1, and the rating after it. */
   points: (readonly [match: number, rating: number])[];
+  /** The 95% interval of each point, where there is one. */
+  band: (readonly [low: number, high: number])[];
 }
 
 /** One line for each player that is wanted, with a point after each match of theirs. */
 export function historyLines(
   moments: readonly RatingMoment[],
   keys: readonly string[],
-  of: 'elo' | 'trueskill',
+  of: RatingKind,
 ): Line[] {
   const lines = new Map<string, Line>();
   moments.forEach((moment, index) => {
     for (const side of [moment.a, moment.b]) {
-      const line = lines.get(side.key) ?? { key: side.key, name: side.name, points: [] };
-      line.points.push([index + 1, of === 'elo' ? side.elo : side.trueskill.exposed]);
+      const line = lines.get(side.key) ?? { key: side.key, name: side.name, points: [], band: [] };
+      line.points.push([index + 1, of === 'trueskill' ? side.trueskill.exposed : side[of]]);
+      if (of === 'rating')
+        line.band.push([side.ci95[0] ?? side.rating, side.ci95[1] ?? side.rating]);
       lines.set(side.key, line);
     }
   });
