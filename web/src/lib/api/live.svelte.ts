@@ -28,6 +28,7 @@ const TYPES: Record<FeedMessage['type'], true> = {
   ArtifactPruned: true,
   AlertTriggered: true,
   AlertChanged: true,
+  RunDeleted: true,
   EventLogged: true,
 };
 const HIDDEN_GRACE_MS = 5_000;
@@ -163,6 +164,9 @@ class Live {
         break;
       case 'EvalResult':
         this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
+        break;
+      case 'RunDeleted':
+        this.forget(message.run_id);
         break;
       case 'TuneApplied':
       case 'ArtifactsAvailable':
