@@ -42,6 +42,7 @@ pub fn check_game<G: Game>(seed: u64) {
             assert_eq!(seen, observe(&again, seat), "observations replay");
         }
         check_planes(&game);
+        check_pieces(&game);
         check_symmetries(&game);
         check_text(&game);
         check_playout(&game, seed);
@@ -220,6 +221,18 @@ fn check_spots<G: Game>(game: &G) {
         assert!(spot.x0 < spot.x1 && spot.y0 < spot.y1, "a spot has an inside");
         let inside = left <= spot.x0 && spot.x1 <= right && bottom <= spot.y0 && spot.y1 <= top;
         assert!(inside, "a spot is inside the view");
+    }
+}
+
+#[track_caller]
+fn check_pieces<G: Game>(game: &G) {
+    let pieces: Vec<Seat> =
+        (0..G::SPEC.n_actions).flat_map(|action| game.pieces(Action(action))).collect();
+    for seat in (0..G::SPEC.n_seats).map(Seat) {
+        let seen = planes(game, seat);
+        let n_seen = seen[..seen.len() / 2].iter().filter(|&&x| x == 1.0).count();
+        let n_told = pieces.iter().filter(|&&owner| owner == seat).count();
+        assert_eq!(n_told, n_seen, "every piece lies on a spot");
     }
 }
 

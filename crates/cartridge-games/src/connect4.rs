@@ -212,6 +212,10 @@ impl Game for Connect4 {
         (0..N_COLUMNS).map(scene::spot).collect()
     }
 
+    fn pieces(&self, Action(column): Action) -> Vec<Seat> {
+        (0..N_ROWS).map_while(|row| self.owner(row, column)).collect()
+    }
+
     fn action_name(Action(column): Action) -> String {
         format!("column {}", column + 1)
     }

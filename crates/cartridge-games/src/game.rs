@@ -77,6 +77,12 @@ pub trait Game:
     /// Where in the scene each action is chosen, one spot per action, in order.
     fn spots() -> Vec<Spot>;
 
+    /// Whose pieces lie where `action` is chosen, the lowest first; none where there are none.
+    ///
+    /// It is what a screen reader says of a spot: who played there is another matter where pieces
+    /// change hands.
+    fn pieces(&self, action: Action) -> Vec<Seat>;
+
     /// The name of `action` for people, such as "top left".
     fn action_name(action: Action) -> String;
 }

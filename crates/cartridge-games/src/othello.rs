@@ -202,6 +202,11 @@ impl Game for Othello {
         (0..=PASS).map(scene::spot).collect()
     }
 
+    fn pieces(&self, Action(action): Action) -> Vec<Seat> {
+        // Passing is no place on the board.
+        (action != PASS).then(|| self.owner(action)).flatten().into_iter().collect()
+    }
+
     fn action_name(Action(action): Action) -> String {
         if action == PASS {
             return "pass".to_owned();

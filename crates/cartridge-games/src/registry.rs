@@ -264,6 +264,11 @@ impl AnyGame {
         with_game!(self, game => spots_of(game))
     }
 
+    /// Whose pieces lie where `action` is chosen, the lowest first.
+    pub fn pieces(&self, action: Action) -> Vec<Seat> {
+        with_game!(self, game => game.pieces(action))
+    }
+
     /// The number of symmetries of the board, the identity included.
     pub fn n_symmetries(&self) -> usize {
         with_game!(self, game => n_symmetries_of(game))

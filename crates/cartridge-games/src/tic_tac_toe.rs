@@ -125,6 +125,10 @@ impl Game for TicTacToe {
         (0..N_CELLS).map(scene::spot).collect()
     }
 
+    fn pieces(&self, Action(cell): Action) -> Vec<Seat> {
+        self.owner(cell).into_iter().collect()
+    }
+
     fn action_name(action: Action) -> String {
         NAMES[action.0].to_owned()
     }

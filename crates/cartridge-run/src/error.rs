@@ -355,6 +355,19 @@ pub enum RunError {
     /// The person has not moved yet.
     #[error("there is no move of yours to take back")]
     NothingToUndo,
+    /// The game has not come that far.
+    #[error(
+        "the game has {n_moves} moves, so there is no position after {ply}; ask for 0 to {n_moves}"
+    )]
+    NoSuchPly {
+        /// What was asked for.
+        ply: u32,
+        /// How many moves there are.
+        n_moves: u32,
+    },
+    /// Looking at what was best is for afterwards.
+    #[error("the game goes on, and looking at what is best would be help; ask for a hint instead")]
+    GameGoesOn,
     /// Nobody can move any more.
     #[error("the game is over, so there is no move to hint at")]
     NothingToHint,

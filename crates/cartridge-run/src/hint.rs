@@ -92,6 +92,16 @@ impl Hint {
 }
 
 impl Verdict {
+    /// How good that is for the seat that plays it, from −1 to 1: known ends are the ends of it.
+    pub fn value(&self) -> f32 {
+        match *self {
+            Self::Win { .. } => 1.0,
+            Self::Draw => 0.0,
+            Self::Loss { .. } => -1.0,
+            Self::Judgement { value } => value,
+        }
+    }
+
     /// A win, draw or loss in `n_plies` from now, this one included.
     fn exact(sign: i32, n_plies: Option<u32>) -> Self {
         match sign {

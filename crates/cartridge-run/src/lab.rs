@@ -252,6 +252,8 @@ pub enum FeedNews {
         /// Whether it has just fired.
         is_new: bool,
     },
+    /// The run was deleted.
+    Deleted,
 }
 
 /// A stretch of the feed without a gap.
@@ -462,7 +464,7 @@ impl Lab {
                 tracing::warn!(experiment = %id, %error, "cannot take in an experiment");
             }
         }
-        let mut due = self.due(&mut index, is_discovery)?;
+        let mut due = self.due(&mut index, is_discovery, &mut rows)?;
         while let Some(id) = due.pop_front() {
             match self.ingest(&mut index, &id) {
                 Ok((mut new, has_more)) => {
@@ -504,7 +506,13 @@ impl Lab {
     }
 
     /// The runs to be looked at in this tick, beginning with those for which the last had no time.
-    fn due(&self, index: &mut Index, is_discovery: bool) -> Result<VecDeque<RunId>> {
+    /// `told` gets what the feed says of those that are gone.
+    fn due(
+        &self,
+        index: &mut Index,
+        is_discovery: bool,
+        told: &mut Vec<FeedRow>,
+    ) -> Result<VecDeque<RunId>> {
         let active = index.active()?;
         let (mut due, is_listing) = {
             let mut watch = held(&self.watch);
@@ -543,7 +551,7 @@ impl Lab {
             let present: BTreeSet<RunId> = self.data.run_ids()?.into_iter().collect();
             due.extend(present.difference(&known).cloned());
             for gone in known.difference(&present) {
-                index.forget(gone)?;
+                told.extend(index.forget(gone)?);
             }
             due.retain(|id| present.contains(id));
         }
@@ -680,6 +688,7 @@ impl Lab {
                 let lines = metrics_in(&self.data.run(id), (start, end))?;
                 Some(FeedNews::Progress(Box::new(self.run(id)?), lines))
             }
+            (FeedItem::Deleted, Some(_)) => Some(FeedNews::Deleted),
             (FeedItem::Status, Some(id)) => {
                 Some(FeedNews::Progress(Box::new(self.run(id)?), Vec::new()))
             }
@@ -689,7 +698,7 @@ impl Lab {
         let evaluates = match (&news, run_id) {
             (FeedNews::Progress(view, _), _) => view.run.manifest.evaluates(),
             (FeedNews::Event(..), Some(id)) => self.read(|index| index.evaluated_by(id))?,
-            (FeedNews::Event(..) | FeedNews::Alert { .. }, _) => None,
+            (FeedNews::Event(..) | FeedNews::Alert { .. } | FeedNews::Deleted, _) => None,
         };
         Ok(Some(FeedMessage { seq: *seq, run_id: run_id.clone(), evaluates, news }))
     }

@@ -176,6 +176,28 @@ impl Play {
         Ok((table.play, hint))
     }
 
+    /// The position after `ply` moves, from 0, the start, to all of them.
+    pub fn position(&self, ply: u32) -> Result<AnyGame> {
+        let moves = self.moves.get(..ply as usize);
+        let moves = moves.ok_or(RunError::NoSuchPly { ply, n_moves: self.moves.len() as u32 })?;
+        let mut game = start(&self.manifest.env_id, self.seed)?;
+        for &(_, action) in moves {
+            game.apply(action);
+        }
+        Ok(game)
+    }
+
+    /// What a strong player would have done after `ply` moves, whoever's turn it was; nothing at
+    /// the end. It is for games that are over: before, it would be help that nobody counts.
+    pub fn look_back(&self, ply: u32) -> Result<Option<Hint>> {
+        let game = self.position(ply)?;
+        if self.game.turn() != Turn::Over {
+            return Err(RunError::GameGoesOn);
+        }
+        let is_end = game.turn() == Turn::Over;
+        Ok((!is_end).then(|| Hint::new(&game, &mut self.rng_at(ply))))
+    }
+
     /// How it ended, once it has.
     pub fn outcome(&self) -> Option<Outcome> {
         let score = self.game.score(self.seat);
@@ -209,7 +231,11 @@ impl Play {
     /// Chance depends on the game and the ply alone: a game can be repeated, and taking a move
     /// back does not make the opponent think of another answer.
     fn rng(&self) -> fastrand::Rng {
-        fastrand::Rng::with_seed(self.seed.wrapping_add(self.moves.len() as u64))
+        self.rng_at(self.moves.len() as u32)
+    }
+
+    fn rng_at(&self, ply: u32) -> fastrand::Rng {
+        fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(ply)))
     }
 
     /// A game as its files have it.

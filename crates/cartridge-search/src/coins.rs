@@ -95,6 +95,10 @@ impl Game for Coins {
         Vec::new()
     }
 
+    fn pieces(&self, _action: Action) -> Vec<Seat> {
+        Vec::new()
+    }
+
     fn action_name(Action(action): Action) -> String {
         format!("take {}", action + 1)
     }

@@ -19,6 +19,7 @@ pub mod lab;
 pub mod login;
 pub mod models;
 pub mod play;
+pub mod positions;
 pub mod prometheus;
 pub mod ratings;
 pub mod report;

@@ -204,6 +204,8 @@ impl ApiError {
                 RunError::NotRealTime(_) => (StatusCode::UNPROCESSABLE_ENTITY, "not_real_time"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
                 RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
+                RunError::NoSuchPly { .. } => (StatusCode::NOT_FOUND, "no_such_ply"),
+                RunError::GameGoesOn => (StatusCode::CONFLICT, "game_goes_on"),
                 RunError::NothingToHint => (StatusCode::CONFLICT, "nothing_to_hint"),
                 RunError::Ended { .. } => (StatusCode::CONFLICT, "run_ended"),
                 RunError::NotNow { .. } => (StatusCode::CONFLICT, "not_now"),

@@ -157,6 +157,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::stream::router())
         .merge(api::frames::router())
         .merge(api::play::router())
+        .merge(api::positions::router())
         .merge(api::human::router())
         .merge(api::audit::router())
         .merge(api::tokens::router())

@@ -114,6 +114,8 @@ pub enum FeedItem {
     Status,
     /// An alert changed: the number of its line.
     Alert(u64),
+    /// The run is gone.
+    Deleted,
 }
 
 /// A row of the feed.
@@ -358,13 +360,16 @@ impl Index {
         publish(&self.connection, run_id, FeedItem::Alert(seq))
     }
 
-    /// Forgets a run whose folder is gone.
-    pub fn forget(&mut self, id: &RunId) -> Result<()> {
+    /// Forgets a run whose folder is gone, and tells readers of the feed; nothing is told of one
+    /// that was not known.
+    pub fn forget(&mut self, id: &RunId) -> Result<Option<FeedRow>> {
         let transaction = self.connection.transaction()?;
         forget_lines(&transaction, id)?;
-        transaction.execute("DELETE FROM runs WHERE id = ?1", [id.as_str()])?;
+        let n_runs = transaction.execute("DELETE FROM runs WHERE id = ?1", [id.as_str()])?;
+        let told = (n_runs > 0).then(|| publish(&transaction, Some(id), FeedItem::Deleted));
+        let told = told.transpose()?;
         transaction.commit()?;
-        Ok(())
+        Ok(told)
     }
 
     /// Forgets the oldest rows of the feed beyond the number that is kept.
@@ -635,6 +640,7 @@ impl Index {
                 "metrics" => FeedItem::Metrics(row.get(3)?, row.get(4)?),
                 "event" => FeedItem::Event(row.get(3)?),
                 "alert" => FeedItem::Alert(row.get(3)?),
+                "deleted" => FeedItem::Deleted,
                 _ => FeedItem::Status,
             };
             let run_id = Some(row.get::<_, String>(1)?).filter(|id| !id.is_empty());
@@ -716,6 +722,7 @@ fn publish(connection: &Connection, id: Option<&RunId>, item: FeedItem) -> Resul
         FeedItem::Event(seq) => ("event", seq, 0),
         FeedItem::Status => ("status", 0, 0),
         FeedItem::Alert(seq) => ("alert", seq, 0),
+        FeedItem::Deleted => ("deleted", 0, 0),
     };
     connection
         .prepare_cached("INSERT INTO feed (run_id, kind, a, b) VALUES (?1, ?2, ?3, ?4)")?

@@ -64,7 +64,7 @@ export const PAGES: readonly AppPage[] = [
   },
   {
     name: 'Play',
-    href: urls.play,
+    href: urls.play(),
     keys: 'g p',
     about: 'Board games and environments by hand',
     place: 'bar',

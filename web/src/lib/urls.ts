@@ -18,8 +18,16 @@ export const urls = {
     episode: number,
     at: Record<string, string | number | null | undefined> = {},
   ) => `/replay/${encodeURIComponent(run)}/${episode}` + query(at),
-  play: '/play',
-  game: (id: string) => `/play/${encodeURIComponent(id)}`,
+  /** Something to play: a game with an opponent and a side, or an environment. */
+  play: (
+    at: { game?: string | null; opponent?: string | null; side?: string | null } & Record<
+      string,
+      string | null | undefined
+    > = {},
+  ) => '/play' + query(at).replaceAll('%3A', ':'),
+  /** A game, as it stands or as it stood after some moves. */
+  game: (id: string, at: { ply?: number | null } = {}) =>
+    `/play/${encodeURIComponent(id)}` + query(at),
   /** An environment that a person plays. */
   session: (id: string) => `/play/environments/${encodeURIComponent(id)}`,
   experiments: (at: { q?: string | null; archived?: boolean | undefined } = {}) =>

@@ -20,6 +20,21 @@ fn legal(game: &Othello) -> String {
 }
 
 #[test]
+fn a_disc_belongs_to_who_turned_it_last() {
+    let mut game = Othello::start(&mut fastrand::Rng::new());
+    let square = |name: &str| {
+        Action((0..PASS).find(|&square| Othello::action_name(Action(square)) == name).unwrap())
+    };
+    let d3 = square("d3");
+    let before = game.pieces(square("d4"));
+    assert!(game.pieces(d3).is_empty());
+    game.apply(d3);
+    assert_eq!(game.pieces(d3), [Seat(0)]);
+    assert_eq!((before, game.pieces(square("d4"))), (vec![Seat(1)], vec![Seat(0)]));
+    assert!(game.pieces(Action(PASS)).is_empty(), "passing is no square");
+}
+
+#[test]
 fn discs_turn_in_every_direction() {
     assert_eq!(legal(&play("")), "d3 c4 f5 e6");
     assert_eq!(legal(&play("f5")), "f4 d6 f6");

@@ -260,7 +260,8 @@ impl Lab {
         let IndexedRun { manifest, status } = self.run(id)?.run;
         steer::delete(&self.data, &manifest, &status, by)?;
         self.take_marks()?;
-        held(&self.writer).forget(id)?;
+        let mut index = held(&self.writer);
+        held(&self.untold).extend(index.forget(id)?);
         Ok(())
     }
 

@@ -260,11 +260,15 @@ fn a_run_whose_folder_is_gone_is_gone() {
     assert_eq!(lab.runs(9, None).unwrap().len(), 1);
     std::fs::remove_dir_all(dir.path()).unwrap();
     held(&lab.watch).last_discovery = None;
-    lab.tick().unwrap();
+    let told = lab.tick().unwrap().messages;
     assert_eq!(lab.runs(9, None).unwrap(), []);
     assert!(lab.run(&id).is_err());
     let page = lab.feed_after(0, 99).unwrap();
-    assert!(page.messages.is_empty() && page.upto > 0, "its numbers have been: {page:?}");
+    let [FeedMessage { seq, run_id, news: FeedNews::Deleted, .. }] = &page.messages[..] else {
+        panic!("nothing else is left to tell: {page:?}")
+    };
+    assert_eq!((page.upto, run_id.as_ref()), (*seq, Some(&id)));
+    assert_eq!(told, page.messages, "it is told once, with the number that it keeps");
 }
 
 #[test]

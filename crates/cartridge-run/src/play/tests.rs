@@ -191,6 +191,26 @@ fn hints_are_counted_once_per_position() {
 }
 
 #[test]
+fn a_game_can_be_gone_back_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab(&folder);
+    let play = lab.new_play("tictactoe", "builtin:perfect", Side::First).unwrap();
+    let play = lab.play_move(&play.manifest.id, 0, 0).unwrap();
+    assert!(matches!(play.look_back(0), Err(RunError::GameGoesOn)), "it would be help");
+    assert_eq!(play.position(0).unwrap().legal_actions().len(), 9);
+    assert_eq!(play.position(1).unwrap().to_string(), "x..\n...\n...\n");
+    assert_eq!(play.position(2).unwrap(), play.game);
+    assert!(matches!(play.position(3), Err(RunError::NoSuchPly { ply: 3, n_moves: 2 })));
+    let play = finish(&lab, play);
+    let n_moves = play.moves.len() as u32;
+    assert_eq!(play.position(n_moves).unwrap(), play.game);
+    assert_eq!(play.look_back(n_moves).unwrap(), None, "nothing can be played at the end");
+    // The start is even, and who did not win has gone wrong since.
+    assert_eq!(play.look_back(0).unwrap().unwrap().verdict.value(), 0.0);
+    assert_eq!(lab.play(&play.manifest.id).unwrap().n_hints, 0, "looking back is no help");
+}
+
+#[test]
 fn whoever_follows_hints_does_not_lose() {
     let folder = tempfile::tempdir().unwrap();
     let lab = lab(&folder);

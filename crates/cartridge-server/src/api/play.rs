@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cartridge_games::game::{Spot as GameSpot, Turn as GameTurn};
-use cartridge_games::registry;
+use cartridge_games::game::{Seat, Spot as GameSpot, Turn as GameTurn};
+use cartridge_games::registry::{self, AnyGame};
 use cartridge_games::scene::Scene;
 use cartridge_run::hint::{self, Verdict};
 use cartridge_run::opponent::Opponent as Player;
@@ -191,12 +191,19 @@ pub struct Spot {
     pub x1: f32,
     /// Top edge.
     pub y1: f32,
+    /// The seats whose pieces lie there, the lowest first; none where there are none.
+    pub pieces: Vec<usize>,
 }
 
-impl From<GameSpot> for Spot {
-    fn from(spot: GameSpot) -> Self {
-        let GameSpot { action, label, x0, y0, x1, y1 } = spot;
-        Self { action: action.0, label, x0, y0, x1, y1 }
+impl Spot {
+    /// The spots of a position.
+    pub fn all(game: &AnyGame) -> Vec<Self> {
+        let spot = |spot: GameSpot| {
+            let GameSpot { action, label, x0, y0, x1, y1 } = spot;
+            let pieces = game.pieces(action).into_iter().map(|seat| seat.0).collect();
+            Self { action: action.0, label, x0, y0, x1, y1, pieces }
+        };
+        game.spots().into_iter().map(spot).collect()
     }
 }
 
@@ -232,11 +239,11 @@ impl From<play::Play> for Play {
             game_name: play.game.spec().name,
             opponent: Opponent::of(&play.opponent, &play.manifest.env_id),
             seat: play.seat.0,
-            turn: turn(&play),
+            turn: Turn::of(&play.game, play.seat),
             ply: play.moves.len() as u32,
             legal,
             scene: play.game.scene(),
-            spots: play.game.spots().into_iter().map(Into::into).collect(),
+            spots: Spot::all(&play.game),
             moves,
             take_backs: play.n_take_backs,
             hints: play.n_hints,
@@ -249,11 +256,14 @@ impl From<play::Play> for Play {
     }
 }
 
-fn turn(play: &play::Play) -> Turn {
-    match play.game.turn() {
-        GameTurn::Over => Turn::Over,
-        GameTurn::Seat(seat) if seat == play.seat => Turn::You,
-        GameTurn::Seat(_) => Turn::Opponent,
+impl Turn {
+    /// Whose turn it is, seen from the person's seat.
+    pub fn of(game: &AnyGame, person: Seat) -> Self {
+        match game.turn() {
+            GameTurn::Over => Self::Over,
+            GameTurn::Seat(seat) if seat == person => Self::You,
+            GameTurn::Seat(_) => Self::Opponent,
+        }
     }
 }
 
@@ -310,7 +320,7 @@ impl From<play::Play> for PlaySummary {
             seat: play.seat.0,
             ply: play.moves.len() as u32,
             help: play.help(),
-            turn: turn(&play),
+            turn: Turn::of(&play.game, play.seat),
             result: play.outcome().map(Into::into),
             created_at: rfc3339(play.manifest.created_at),
             game: play.manifest.env_id,

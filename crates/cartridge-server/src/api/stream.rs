@@ -121,6 +121,11 @@ pub enum FeedMessage {
         /// How it stands.
         alert: Box<Alert>,
     },
+    /// A run was deleted. One that is brought back is told of as `RunProgress`.
+    RunDeleted {
+        /// The run.
+        run_id: String,
+    },
     /// Something else was logged.
     EventLogged {
         /// The run.
@@ -163,6 +168,7 @@ impl From<&lab::FeedMessage> for FeedMessage {
             FeedNews::Alert { alert, is_new: false } => {
                 Self::AlertChanged { alert: Box::new((**alert).clone().into()) }
             }
+            FeedNews::Deleted => Self::RunDeleted { run_id },
             FeedNews::Event(seq, line) => {
                 let entry = Entry::new(*seq, line);
                 match &line.event {
@@ -214,6 +220,7 @@ impl FeedMessage {
             Self::ArtifactPruned { .. } => "ArtifactPruned",
             Self::AlertTriggered { .. } => "AlertTriggered",
             Self::AlertChanged { .. } => "AlertChanged",
+            Self::RunDeleted { .. } => "RunDeleted",
             Self::EventLogged { .. } => "EventLogged",
         }
     }

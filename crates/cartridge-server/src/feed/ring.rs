@@ -89,7 +89,7 @@ impl Said {
     fn n_bytes(&self) -> usize {
         let lines = match &self.message.news {
             FeedNews::Progress(_, lines) => &lines[..],
-            FeedNews::Event(..) | FeedNews::Alert { .. } => &[],
+            FeedNews::Event(..) | FeedNews::Alert { .. } | FeedNews::Deleted => &[],
         };
         let rows = lines
             .iter()

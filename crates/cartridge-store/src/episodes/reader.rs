@@ -403,7 +403,8 @@ impl EpisodeReader {
                         .then(a.episode.cmp(&b.episode));
                 }
                 Sort::Length => a.length.cmp(&b.length),
-                Sort::Time => a.t.total_cmp(&b.t),
+                // Episodes that ended at the same time ended in their order.
+                Sort::Time => a.t.total_cmp(&b.t).then(a.episode.cmp(&b.episode)),
                 Sort::Number => std::cmp::Ordering::Equal,
             };
             let by = if order == Order::Descending { by.reverse() } else { by };

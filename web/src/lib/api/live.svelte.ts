@@ -36,6 +36,7 @@ const TYPES: Record<FeedMessage['type'], true> = {
   ArtifactPruned: true,
   AlertTriggered: true,
   AlertChanged: true,
+  RunDeleted: true,
   EventLogged: true,
 };
 const HIDDEN_GRACE_MS = 5_000;
@@ -174,6 +175,9 @@ class Live {
         break;
       case 'EvalResult':
         this.#change(message.run_id, (run) => withEvaluation(run, message.evaluation));
+        break;
+      case 'RunDeleted':
+        this.forget(message.run_id);
         break;
       case 'TuneApplied':
       case 'ArtifactsAvailable':

@@ -753,6 +753,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/play/{id}/positions/{ply}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a game as it stood after some moves. It disturbs nothing. */
+        get: operations["show_position"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}/positions/{ply}/analysis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask what would have been best after some moves of a game that is over. */
+        get: operations["analyse_position"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/play/{id}/undo": {
         parameters: {
             query?: never;
@@ -1865,6 +1899,27 @@ export interface components {
          * @enum {string}
          */
         AlertState: "firing" | "acknowledged" | "resolved";
+        /** @description What perfect play, or the strongest level where nobody is perfect, would have done. */
+        Analysis: {
+            best: components["schemas"]["BestMove"] | null;
+            /**
+             * @description Whether the value is the truth: −1 a loss, 0 a draw, 1 a win against best play. Otherwise
+             *     it is a rule of thumb, and no probability.
+             */
+            is_known: boolean;
+            /**
+             * Format: int32
+             * @description The position that it is about: moves so far.
+             */
+            ply: number;
+            /** @description Who had to move. */
+            turn: components["schemas"]["Turn"];
+            /**
+             * Format: float
+             * @description How good the position was for you, −1 to 1.
+             */
+            value: number;
+        };
         /** @description One window of a run, with all that was measured in it. */
         AnalyticsIteration: {
             /**
@@ -2100,6 +2155,19 @@ export interface components {
             line: number;
             /** @description What is wrong with it. */
             reason: string;
+        };
+        /** @description A move that would have been best. */
+        BestMove: {
+            /** @description The action. */
+            action: number;
+            /** @description Id of who says so. */
+            by: string;
+            /** @description Who says so, for people. */
+            by_name: string;
+            /** @description The action for people. */
+            name: string;
+            /** @description What it leads to for who plays it, in a sentence. */
+            text: string;
         };
         /** @description The games of one seed. */
         Bucket: {
@@ -2922,6 +2990,11 @@ export interface components {
             alert: components["schemas"]["Alert"];
             /** @enum {string} */
             type: "AlertChanged";
+        } | {
+            /** @description The run. */
+            run_id: string;
+            /** @enum {string} */
+            type: "RunDeleted";
         } | {
             /** @description The line in the event log. */
             entry: components["schemas"]["Entry"];
@@ -4476,6 +4549,22 @@ export interface components {
              */
             steps_per_sec: number | null;
         };
+        /** @description A game as it stood after some moves. */
+        Position: {
+            /**
+             * Format: int32
+             * @description Moves so far.
+             */
+            ply: number;
+            /** @description The board. */
+            scene: components["schemas"]["Scene"];
+            /** @description Where on the board each action is chosen. */
+            spots: components["schemas"]["Spot"][];
+            /** @description The board as text. */
+            text: string;
+            /** @description Who had to move. */
+            turn: components["schemas"]["Turn"];
+        };
         /** @description One episode, frame by frame. */
         Preview: {
             /** @description The environment. */
@@ -5091,6 +5180,8 @@ export interface components {
             action: number;
             /** @description For people who cannot see the board. */
             label: string;
+            /** @description The seats whose pieces lie there, the lowest first; none where there are none. */
+            pieces: number[];
             /**
              * Format: float
              * @description Left edge in the scene's units.
@@ -8640,6 +8731,142 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_position: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+                /** @description How many moves, from 0 */
+                ply: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Position"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analyse_position: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+                /** @description How many moves, from 0 */
+                ply: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Analysis"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -14,13 +14,18 @@ export class ContestView {
 
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly id: string) {}
+  /** The first answer is there where the page has waited for it. */
+  constructor(
+    readonly id: string,
+    private first: Contest | null = null,
+  ) {}
 
   /** Loads and listens until the returned function is called. */
   start(): () => void {
     const path = { id: this.id };
     this.loaded.load(this.id, async () => {
-      const contest = await api.get('/api/evals/{id}', { path });
+      const contest = this.first ?? (await api.get('/api/evals/{id}', { path }));
+      this.first = null;
       live.take(contest.run);
       return contest;
     });

@@ -11,6 +11,7 @@ const spot = (action: number, x: number, y: number): Spot => ({
   y0: y - 0.5,
   x1: x + 0.5,
   y1: y + 0.5,
+  pieces: [],
 });
 
 // 0 1 2

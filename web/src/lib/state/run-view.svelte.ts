@@ -150,6 +150,7 @@ export class RunView {
       case 'Snapshot':
       case 'AlertTriggered':
       case 'AlertChanged':
+      case 'RunDeleted':
         break;
       case 'RunProgress': {
         if (message.run.id !== this.id) break;

@@ -7,7 +7,9 @@ import {
   badge,
   headline,
   hourOf,
+  newestPair,
   playing,
+  processes,
   scores,
   timeLeft,
   totalPace,
@@ -78,6 +80,27 @@ test('scores of matches, oldest first', () => {
   const match = (wins: number, draws: number, losses: number) =>
     ({ wins, draws, losses }) as LoggedMatch;
   expect(scores([match(3, 0, 1), match(1, 2, 1)]).values).toEqual([0.5, 0.75]);
+});
+
+test('the newest pair, from one side', () => {
+  const match = (a: string, b: string, wins: number, losses: number, game = 'connect4') =>
+    ({ game, a: { key: a }, b: { key: b }, wins, draws: 0, losses }) as LoggedMatch;
+  const pair = newestPair([
+    match('x', 'y', 3, 1),
+    match('x', 'z', 4, 0),
+    match('y', 'x', 4, 0),
+    match('x', 'y', 4, 0, 'othello'),
+  ]);
+  expect(pair.map(({ a, wins, losses }) => [a.key, wins, losses])).toEqual([
+    ['x', 3, 1],
+    ['x', 0, 4],
+  ]);
+  expect(newestPair([])).toEqual([]);
+});
+
+test('processes by kind', () => {
+  const pods = ['lab', 'supervisor', 'trainer', 'supervisor'].map((kind) => ({ kind }));
+  expect(processes(pods as Cluster['pods'])).toBe('lab 1, supervisors 2, trainers 1');
 });
 
 test('what the machine gives', () => {

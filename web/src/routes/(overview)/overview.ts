@@ -111,6 +111,19 @@ export function totalPace(
   return { x: x.slice(first), values: total.slice(first) };
 }
 
+/** The matches of the two who met last, told from the newest's first player. */
+export function newestPair(matches: readonly LoggedMatch[]): LoggedMatch[] {
+  const newest = matches[0];
+  if (!newest) return [];
+  const { game, a, b } = newest;
+  return matches.flatMap((match) => {
+    if (match.game !== game) return [];
+    if (match.a.key === a.key && match.b.key === b.key) return [match];
+    if (match.a.key !== b.key || match.b.key !== a.key) return [];
+    return [{ ...match, a, b, wins: match.losses, losses: match.wins }];
+  });
+}
+
 /** Player A's share of the points of each match, oldest first. */
 export function scores(matches: readonly LoggedMatch[]): { x: number[]; values: number[] } {
   const told = [...matches].reverse();
@@ -121,6 +134,12 @@ export function scores(matches: readonly LoggedMatch[]): { x: number[]; values: 
       return games === 0 ? 0 : (wins + draws / 2) / games;
     }),
   };
+}
+
+/** The processes of the lab by kind: `lab 1, supervisors 2, trainers 2`. */
+export function processes(pods: Cluster['pods']): string {
+  const n = (kind: string) => pods.filter((pod) => pod.kind === kind).length;
+  return `lab ${n('lab')}, supervisors ${n('supervisor')}, trainers ${n('trainer')}`;
 }
 
 /** What is used of the machine. CPU is that of the runs, memory and disk are those of everything. */

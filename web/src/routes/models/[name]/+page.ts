@@ -1,5 +1,9 @@
 import { api } from '$lib/api/client';
+import { missing } from '$lib/api/missing';
 
-export async function load({ fetch, params }) {
-  return { model: await api.get('/api/models/{name}', { fetch, path: { name: params.name } }) };
+export async function load({ fetch, params: { name } }) {
+  const model = await api
+    .get('/api/models/{name}', { fetch, path: { name } })
+    .catch((problem) => missing(problem, `model ${name}`));
+  return { model };
 }

@@ -1,3 +1,9 @@
-export function load({ params }) {
-  return { id: params.id };
+import { api } from '$lib/api/client';
+import { missing } from '$lib/api/missing';
+
+export async function load({ fetch, params: { id } }) {
+  const contest = await api
+    .get('/api/evals/{id}', { fetch, path: { id } })
+    .catch((problem) => missing(problem, `tournament ${id}`));
+  return { id, contest };
 }
