@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, loadedAhead, open } from './browser';
 import { Lab, pause } from './lab';
 
 type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
@@ -252,6 +252,7 @@ test('a page opened while the lab is away says so and comes when it is back', as
   const { context, page } = await open(browser, SIZES[0], { storageState: session });
   await page.goto(`${lab.origin}/lab`);
   await page.getByText('LIVE', { exact: true }).waitFor();
+  await loadedAhead(page);
   await lab.kill();
   await page.getByText('RECONNECTING').waitFor();
   await page.getByRole('link', { name: 'Runs' }).first().click();

@@ -1,4 +1,6 @@
 /** A browser that remembers every complaint of the pages it shows. */
+import { readdir } from 'node:fs/promises';
+
 import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
 
 const ARGS = [
@@ -61,6 +63,15 @@ export class Complaints {
       if (response.status() >= 400) this.all.push(`status ${response.status()}: ${response.url()}`);
     });
   }
+}
+
+/** Waits until a page has fetched the code of all others, which it does when it is idle. */
+export async function loadedAhead(page: Page): Promise<void> {
+  const nodes = (await readdir('build/_app/immutable/nodes')).filter((it) => it.endsWith('.js'));
+  await page.waitForFunction((n) => {
+    const names = performance.getEntriesByType('resource').map(({ name }) => name);
+    return new Set(names.filter((name) => /\/nodes\/.*[.]js$/.test(name))).size >= n;
+  }, nodes.length);
 }
 
 export async function open(
