@@ -5,10 +5,8 @@ export default {
   kit: {
     // A single page that the server sends for every address it does not know itself.
     adapter: adapter({ fallback: 'index.html', precompress: true }),
-    // All of the app in one script: it is small, and a tab that has it can go to any page while the
-    // lab is away, or after it was upgraded, and say what is wrong.
-    output: { bundleStrategy: 'single' },
-    // A fixed name instead of the time keeps builds reproducible; nothing is loaded later.
+    // A fixed name instead of the time keeps builds reproducible. A tab has all pages soon after its
+    // first (`lib/ahead.ts`), so that nothing is loaded from a lab that was upgraded since.
     version: { name: 'cartridge' },
   },
 };

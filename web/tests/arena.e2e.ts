@@ -20,12 +20,15 @@ let browser: Browser;
 let session: Session;
 /** A training with a checkpoint. */
 let trained: string;
+let slow: string;
 
 beforeAll(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
   [lab, browser] = await Promise.all([Lab.start(), launch()]);
   const made = await lab.command<{ run_id: string }>('train', 'CartPole-v1', '--steps', '5000');
   trained = made.run_id;
+  const acrobot = ['train', 'Acrobot-v1', '--steps', '5000', '--set', 'evaluation.episodes=1'];
+  slow = (await lab.command<{ run_id: string }>(...acrobot)).run_id;
   const { context, page } = await open(browser, SIZES[0]);
   await page.goto(lab.loginUrl);
   await page.getByText('LIVE', { exact: true }).waitFor();
@@ -179,7 +182,8 @@ describe.each(SIZES)('the arena at $name', (size) => {
     expect(await page.locator('section[aria-label="Episodes"] tbody tr').count()).toBe(2);
     await look(page, `evaluation-${size.name}`);
 
-    await page.goto(`${lab.origin}/evaluations?new=policy&run=${trained}`);
+    // Five hundred steps an episode: it cannot end before it is cancelled.
+    await page.goto(`${lab.origin}/evaluations?new=policy&run=${slow}`);
     await page.getByLabel('Episodes').fill('10,000');
     await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();

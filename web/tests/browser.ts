@@ -50,6 +50,13 @@ export class Complaints {
       // Leaving a page ends its requests; that is no failure.
       if (reason !== 'net::ERR_ABORTED') this.all.push(`failed: ${request.url()} ${reason}`);
     });
+    // The lab needs nothing from anywhere, and its content policy lets nothing out.
+    page.on('request', (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      const isLocal =
+        /^(data|blob|about|chrome-error):$/.test(protocol) || hostname === '127.0.0.1';
+      if (!isLocal) this.all.push(`left the lab: ${request.url()}`);
+    });
     page.on('response', (response) => {
       if (response.status() >= 400) this.all.push(`status ${response.status()}: ${response.url()}`);
     });

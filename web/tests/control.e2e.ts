@@ -151,12 +151,32 @@ describe.each(SIZES)('at $name', (size) => {
   test('a run is pinned, put away and deleted, and each is taken back', async () => {
     const id = seeds[1] as string;
     await page.goto(`${lab.origin}/runs/${id}`);
+    const isPinned = async () => (await lab.call<{ pinned: boolean }>(`/api/runs/${id}`)).pinned;
+    await page.locator('.deeds').getByRole('button', { name: 'Pin' }).click();
+    await page.locator('.deeds').getByRole('button', { name: 'Unpin', pressed: true }).waitFor();
+    expect(await isPinned()).toBe(true);
+    await page.getByText('Copy curl').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(isPinned).toBe(false);
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.waitForURL('**/runs');
     await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('link', { name: id }).first().waitFor();
+    // What is no longer offered to be undone is in the trash.
+    await page.goto(`${lab.origin}/runs/${id}`);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.waitForURL('**/runs');
+    await page.getByRole('switch', { name: 'Trash' }).click();
+    await page.waitForURL('**trash=1');
+    await page.getByText(/gone for good in [67] d/).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}/runs-trash-${size.name}-light.png` });
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: `Restore ${id}` }).click();
+    await page.getByText('The trash is empty').waitFor();
+    await page.goBack();
     await page.getByRole('link', { name: id }).first().waitFor();
     expect(complaints.take()).toEqual([]);
   });
@@ -187,7 +207,19 @@ describe.each(SIZES)('at $name', (size) => {
       await expectSound(page, complaints);
       await page.getByRole('toolbar').getByRole('link', { name: 'Compare' }).click();
       await page.waitForURL('**/compare?runs=*');
-    } else await expectSound(page, complaints);
+    } else {
+      await page.getByLabel('Order').selectOption('step');
+      await page.waitForURL('**sort=-step');
+      await page.getByRole('button', { name: 'Descending' }).click();
+      await page.waitForURL('**sort=step');
+      await page.getByRole('switch', { name: 'Group' }).click();
+      await page
+        .getByRole('button', { name: /2 runs/ })
+        .first()
+        .click();
+      await page.getByRole('button', { expanded: false }).first().waitFor();
+      await expectSound(page, complaints);
+    }
     expect(complaints.take()).toEqual([]);
   });
 
@@ -218,7 +250,7 @@ describe.each(SIZES)('at $name', (size) => {
     await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
     await page.getByRole('button', { name: 'Record' }).click();
     const kept = page.waitForEvent('download');
-    await page.getByRole('button', { name: /^[12] s$/ }).click({ timeout: 10_000 });
+    await page.getByRole('button', { name: /^\d+ s$/ }).click({ timeout: 10_000 });
     expect((await kept).suggestedFilename()).toMatch(/^CartPole-v1-r-.*\.(mp4|webm)$/);
     await page.getByRole('button', { name: 'Reset', exact: true }).click();
     await page.getByText('Feed and charts were cleared').waitFor();
@@ -247,9 +279,14 @@ describe('a test and a training', () => {
     await page.getByText('test of 10 episodes').waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}/lab-test-1280-light.png` });
     await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Record' }).click();
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await page.waitForURL((url) => !url.searchParams.has('test'));
     await page.getByText('last 100 episodes').first().waitFor();
+    // A recording goes on from one picture to the other.
+    const kept = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^\d+ (s|min.*)$/ }).click();
+    await kept;
     expect(complaints.take()).toEqual([]);
   });
 

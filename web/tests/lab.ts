@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const BINARY = resolve(process.env.CARTRIDGE_BIN ?? '../target/release/cartridge');
-const LOGIN_URL = /http:\/\/127\.0\.0\.1:(\d+)\/login\?code=\S+/;
+const LOGIN_URL = /http:\/\/127\.0\.0\.1:(\d+)\/login\?code=\S+(?=\s)/;
 const START_MS = 30_000;
 
 export class Lab {

@@ -45,10 +45,12 @@ afterAll(async () => {
 
 async function shoot(page: Page, name: string, size: { name: string }) {
   for (const theme of ['light', 'dark'] as const) {
+    // Colours that fade into each other are neither of the two.
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
   }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
 }
 
 /** What holds for every page: nothing sideways, nothing that axe calls serious, no complaints. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Entry, Episode, EvaluationEntry, MetricRow, Run, Series } from './api/types';
 import {
   MAX_POINTS,
+  goneRuns,
   laterRun,
   mergeEntries,
   mergeEpisodes,
@@ -112,6 +113,22 @@ test('lines of evaluations stand between those of the run, each once', () => {
     ['a', 2],
   ]);
   expect(weave([entry(1, 1), entry(2, 4)], told).map((item) => item.t)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('what a snapshot should have and has not is gone', () => {
+  const run = (id: string, created_at: string, more: Partial<Run> = {}) =>
+    ({ id, created_at, kind: 'train', archived: false, ...more }) as Run;
+  const held = [
+    run('older', '1'),
+    run('there', '3'),
+    run('deleted', '4'),
+    run('put-away', '4', { archived: true }),
+    run('played', '4', { kind: 'human' }),
+  ];
+  expect(goneRuns(held, [run('new', '5'), run('there', '3'), run('old', '2')])).toEqual([
+    'deleted',
+  ]);
+  expect(goneRuns(held, [])).toEqual(['older', 'there', 'deleted']);
 });
 
 test('the later picture of a run wins', () => {

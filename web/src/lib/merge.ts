@@ -117,6 +117,22 @@ export function hasEnded(run: Pick<Run, 'state'>): boolean {
 }
 
 /**
+ * Which held runs are gone, given the newest ones that are listed: a snapshot has no hole, so what
+ * is as new as its oldest and not in it was deleted or put away meanwhile.
+ */
+export function goneRuns(held: Iterable<Run>, newest: readonly Run[]): string[] {
+  const there = new Set(newest.map(({ id }) => id));
+  const oldest = newest.reduce(
+    (least, { created_at }) => (created_at < least ? created_at : least),
+    newest[0]?.created_at ?? '',
+  );
+  return [...held]
+    .filter((run) => !there.has(run.id) && run.kind !== 'human' && !run.archived)
+    .filter((run) => run.created_at > oldest)
+    .map(({ id }) => id);
+}
+
+/**
  * Of two pictures of one run, the later. A later attempt is later than anything; within one, an
  * end is later than any step, and steps only rise.
  */

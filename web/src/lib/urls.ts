@@ -5,7 +5,7 @@ export const urls = {
   kiosk: '/?kiosk=1',
   lab: (at: { env?: string | null; run?: string | null; test?: string | null } = {}) =>
     '/lab' + query(at),
-  runs: (at: { q?: string } = {}) => '/runs' + query(at),
+  runs: (at: { q?: string; trash?: string } = {}) => '/runs' + query(at),
   compare: (at: { runs?: string; group?: string } = {}) =>
     '/compare' + query(at).replaceAll('%2C', ','),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,
@@ -36,6 +36,9 @@ export const urls = {
   newExperiment: (at: Record<string, string | null | undefined> = {}) =>
     '/experiments/new' + query(at),
   experiment: (id: string) => `/experiments/${encodeURIComponent(id)}`,
+  /** What a run says it is of: a template, or just a word that its runs share. */
+  experimentOf: (word: string): string =>
+    /^e-[0-9a-z]{6}$/.test(word) ? urls.experiment(word) : urls.runs({ q: word }),
   leaderboard: (
     at: { game?: string | null; env?: string | null; anchor?: string | null } & Record<
       string,

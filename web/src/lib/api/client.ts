@@ -14,7 +14,12 @@ type PathsWith<M extends Method> = {
 type Operation<P extends keyof paths, M extends Method> = NonNullable<paths[P][M & keyof paths[P]]>;
 
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
-type Answer<O> = O extends { responses: infer R } ? Json<R[keyof R & (200 | 201 | 202)]> : never;
+/** What comes back; where that is nothing, an object that only has its recipe. */
+type Answer<O> = O extends { responses: infer R }
+  ? 204 extends keyof R
+    ? object
+    : Json<R[keyof R & (200 | 201 | 202)]>
+  : never;
 type Part<O, K extends 'path' | 'query'> = O extends { parameters: { [_ in K]?: infer T } }
   ? NonNullable<T>
   : never;
@@ -99,8 +104,7 @@ async function request(method: string, template: string, given: unknown): Promis
     if (options.signal?.aborted) throw error;
     throw new ApiProblem(unreachable());
   }
-  if (response.status === 204) return undefined;
-  const answer = await readAnswer(response);
+  const answer = response.status === 204 ? {} : await readAnswer(response);
   if (response.ok && answer !== undefined) {
     const curl = response.headers.get('cartridge-curl');
     if (curl && typeof answer === 'object' && answer !== null) {

@@ -8,7 +8,7 @@
  */
 import { SvelteMap } from 'svelte/reactivity';
 
-import { laterRun } from '$lib/merge';
+import { goneRuns, laterRun } from '$lib/merge';
 import { urls } from '$lib/urls';
 
 import { api } from './client';
@@ -16,6 +16,14 @@ import { pass } from './pass';
 import type { Evaluation, FeedMessage, Run } from './types';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
+
+/** The same in a word, for a wall as for the bar. */
+export const CONNECTION: Record<Connection, string> = {
+  live: 'LIVE',
+  connecting: 'CONNECTING',
+  reconnecting: 'RECONNECTING',
+};
+
 type Listener = (message: FeedMessage) => void;
 
 const TYPES: Record<FeedMessage['type'], true> = {
@@ -152,6 +160,9 @@ class Live {
     this.connection = 'live';
     switch (message.type) {
       case 'Snapshot':
+        // With `reset` it is another lab, or one that has lost count: nothing held is sure.
+        if (message.reset) this.runs.clear();
+        else for (const id of goneRuns(this.runs.values(), message.runs)) this.forget(id);
         for (const run of message.runs) this.runs.set(run.id, run);
         this.#seenSnapshot = true;
         for (const resolve of this.#waiting.splice(0)) resolve();

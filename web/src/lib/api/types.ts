@@ -87,5 +87,6 @@ export type Storage = Schemas['Storage'];
 export type TemplatePreview = Schemas['TemplatePreview'];
 export type Tidied = Schemas['Tidied'];
 export type Token = Schemas['Token'];
+export type TrashedRun = Schemas['TrashedRun'];
 export type TournamentDetail = Schemas['TournamentDetail'];
 export type XrayStep = Schemas['XrayStep'];

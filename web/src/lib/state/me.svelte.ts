@@ -20,9 +20,13 @@ class WhoAmI {
   refusal(role: Role): string | null {
     if (this.may(role)) return null;
     if (this.current === null) return 'The lab has not said who you are';
-    const article = /^[aeiou]/.test(role) ? 'an' : 'a';
-    return `Your token “${this.current.name}” is a ${this.current.role}'s; this needs ${article} ${role}'s`;
+    const { name, role: own } = this.current;
+    return `Your token “${name}” is ${withArticle(own)}'s; this needs ${withArticle(role)}'s`;
   }
+}
+
+function withArticle(role: Role): string {
+  return `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`;
 }
 
 export const me = new WhoAmI();

@@ -8,6 +8,8 @@ test('each role may do what those before it may', () => {
   expect(me.refusal('operator')).toBe("Your token “wall” is a viewer's; this needs an operator's");
   me.current = { name: 'ada', role: 'admin' };
   expect(me.may('operator')).toBe(true);
+  me.current = { name: 'eve', role: 'operator' };
+  expect(me.refusal('admin')).toBe("Your token “eve” is an operator's; this needs an admin's");
   me.current = null;
   expect(me.refusal('viewer')).toBe('The lab has not said who you are');
 });

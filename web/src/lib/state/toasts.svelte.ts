@@ -1,10 +1,12 @@
 /**
- * What was just done, in one line with one action, mostly Undo. It goes away by itself after ten
- * seconds, but not while somebody is about to press it.
+ * What was just done, in one line with one action, mostly Undo, and how to do it from a shell. It
+ * goes away by itself after ten seconds, but not while somebody is about to press it.
  *
  *     toasts.show('3 runs archived', { undo: () => unarchive(ids) });
+ *     toasts.show('r-7f3k2m is paused', { answers: [answer] });
  *     toasts.warn('The run could not be archived');
  */
+import { recipeOf } from '$lib/api/client';
 
 export interface ToastAction {
   label: string;
@@ -16,6 +18,8 @@ export interface Toast {
   text: string;
   tone: 'plain' | 'warn';
   action: ToastAction | null;
+  /** The same for a shell, a line for each change; none where the lab gave none. */
+  curl: string;
 }
 
 interface Options {
@@ -23,6 +27,8 @@ interface Options {
   undo?: () => unknown;
   /** Any other single action. */
   action?: ToastAction;
+  /** What the lab answered to the changes. */
+  answers?: readonly object[];
 }
 
 const LIFE_MS = 10_000;
@@ -35,8 +41,9 @@ export class Toasts {
   #next = 1;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-  show(text: string, { undo, action }: Options = {}): number {
-    return this.#add(text, 'plain', action ?? (undo ? { label: 'Undo', run: undo } : null));
+  show(text: string, { undo, action, answers = [] }: Options = {}): number {
+    const curl = answers.flatMap((answer) => recipeOf(answer)?.curl ?? []).join('\n');
+    return this.#add(text, 'plain', action ?? (undo ? { label: 'Undo', run: undo } : null), curl);
   }
 
   warn(text: string, { action }: Options = {}): number {
@@ -75,11 +82,11 @@ export class Toasts {
     );
   }
 
-  #add(text: string, tone: Toast['tone'], action: ToastAction | null): number {
+  #add(text: string, tone: Toast['tone'], action: ToastAction | null, curl = ''): number {
     const id = this.#next++;
     for (const { id: old } of this.list.slice(0, Math.max(0, this.list.length - MOST + 1)))
       this.dismiss(old);
-    this.list = [...this.list, { id, text, tone, action }];
+    this.list = [...this.list, { id, text, tone, action, curl }];
     this.release(id);
     return id;
   }

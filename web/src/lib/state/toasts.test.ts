@@ -50,3 +50,9 @@ test('only the newest four are there', () => {
   for (const text of ['a', 'b', 'c', 'd', 'e']) toasts.show(text);
   expect(texts(toasts)).toEqual(['b', 'c', 'd', 'e']);
 });
+
+test('what the lab gave no recipe for has no curl', () => {
+  const toasts = new Toasts();
+  toasts.show('paused', { answers: [{}] });
+  expect(toasts.list[0]?.curl).toBe('');
+});

@@ -2,6 +2,7 @@
 import type { Alert, AlertKind, Cluster, LoggedMatch, Run, Series } from '$lib/api/types';
 import { duration, percent } from '$lib/format';
 import { type Held, hasEnded } from '$lib/merge';
+import { healthOf, isStale } from '$lib/state/stale';
 import { PACE } from '$lib/state/trends.svelte';
 
 export const HOUR_S = 3600;
@@ -41,7 +42,7 @@ export function headline(atWork: readonly Run[], nWaiting: number, nFiring: numb
 
 /** The badge of a card: what it does, or what is wrong with it. */
 export function badge(run: Run): { word: string; tone: '' | 'live' | 'warn' } {
-  if (run.health !== 'fresh') return { word: run.health, tone: 'warn' };
+  if (isStale(run)) return { word: healthOf(run), tone: 'warn' };
   if (run.state !== 'running') return { word: run.state, tone: '' };
   if (run.activity === 'evaluating' || run.kind === 'eval') return { word: 'evaluating', tone: '' };
   return { word: 'running', tone: 'live' };
@@ -49,7 +50,7 @@ export function badge(run: Run): { word: string; tone: '' | 'live' | 'warn' } {
 
 export function timeLeft(run: Run): string {
   if (run.state === 'paused') return `${percent(run.progress)} done`;
-  if (run.health !== 'fresh' || run.eta_seconds === null) return 'no estimate';
+  if (isStale(run) || run.eta_seconds === null) return 'no estimate';
   // Two years are no estimate that anybody waits for.
   if (run.eta_seconds > 365 * 86_400) return 'no end in sight';
   return `${duration(run.eta_seconds).split(' ').slice(0, 2).join(' ')} left`;

@@ -11,9 +11,11 @@ export async function load({ fetch, url }) {
   if (group) {
     const found = await api.get('/api/groups/{id}', { fetch, path: { id: group } });
     live.take(...found.runs);
-    return { runs: found.runs.slice(0, MOST), missing: [], recent: [] };
+    const cut = Math.max(0, found.runs.length - MOST);
+    return { runs: found.runs.slice(0, MOST), missing: [], recent: [], cut };
   }
-  const ids = [...new Set(named)].slice(0, MOST);
+  const wanted = [...new Set(named)];
+  const ids = wanted.slice(0, MOST);
   const answers = await Promise.all(ids.map((id) => find(fetch, id)));
   const runs = answers.flatMap((answer) => answer ?? []);
   live.take(...runs);
@@ -22,7 +24,7 @@ export async function load({ fetch, url }) {
     fetch,
     query: { limit: 100, kind: 'train,external' },
   });
-  return { runs, missing, recent };
+  return { runs, missing, recent, cut: wanted.length - ids.length };
 }
 
 async function find(fetch: typeof globalThis.fetch, id: string): Promise<Run | null> {

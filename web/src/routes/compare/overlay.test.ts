@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '$lib/api/types';
 
-import { align, bandOf, colorsOf, curveOf, diffOf, linesOf, valueAt } from './overlay';
+import { align, bandOf, colorsOf, curveOf, diffOf, hasSeeds, linesOf, valueAt } from './overlay';
 
 const curve = (x: number[], value: (number | null)[]) => ({ x, value, low: [], high: [] });
 
@@ -11,17 +11,22 @@ test('two runs that are seen together never share a colour', () => {
 });
 
 test('seeds of one group are one line', () => {
-  const run = (id: string, group: string | null) =>
-    ({ id, group, name: `Cart Pole, PPO, seed ${id}`, env_id: 'e', algorithm: 'ppo' }) as Run;
-  const runs = [run('1', 'g'), run('2', 'g'), run('3', null)];
+  const run = (id: string, config_hash: string | null, group: string | null = null) =>
+    ({ id, group, config_hash, name: `Cart Pole, PPO, seed ${id}` }) as Run;
+  const runs = [run('1', 'c'), run('2', 'c'), run('3', 'd'), run('4', null), run('5', null)];
   const colors = new Map([['1', 'var(--series-4)']]);
-  expect(linesOf(runs, colors, false).map(({ key }) => key)).toEqual(['1', '2', '3']);
+  expect(linesOf(runs, colors, false).map(({ key }) => key)).toEqual(['1', '2', '3', '4', '5']);
   expect(linesOf(runs, colors, true)[0]).toEqual({
-    key: 'g',
+    key: 'c',
     name: 'Cart Pole, PPO',
     color: 'var(--series-4)',
     ids: ['1', '2'],
   });
+  expect(linesOf(runs, colors, true)).toHaveLength(4);
+  expect(hasSeeds(runs)).toBe(true);
+  expect(hasSeeds(runs.slice(1))).toBe(false);
+  // Before its trainer has told its configuration, a run has its group.
+  expect(hasSeeds([run('1', null, 'g'), run('2', null, 'g')])).toBe(true);
 });
 
 describe('curves', () => {

@@ -46,6 +46,16 @@ export function colorsOf(
   return colors;
 }
 
+/** Runs with the same key differ by their seed alone. */
+function seedKey(run: Run): string {
+  return run.config_hash ?? run.group ?? run.id;
+}
+
+/** Whether there are seeds of one configuration among the runs, to be drawn as a band. */
+export function hasSeeds(runs: readonly Run[]): boolean {
+  return new Set(runs.map(seedKey)).size < runs.length;
+}
+
 /** The lines: one per run, or one per group of seeds. */
 export function linesOf(
   runs: readonly Run[],
@@ -54,7 +64,7 @@ export function linesOf(
 ): Line[] {
   const lines = new Map<string, Line>();
   for (const run of runs) {
-    const key = grouped ? (run.group ?? `${run.env_id} ${run.algorithm}`) : run.id;
+    const key = grouped ? seedKey(run) : run.id;
     const line = lines.get(key);
     if (line) line.ids.push(run.id);
     else {

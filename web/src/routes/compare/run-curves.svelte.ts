@@ -5,6 +5,7 @@ import type { Evaluation, Problem, Run, Series } from '$lib/api/types';
 import { type Held, mergeRows } from '$lib/merge';
 
 const POINTS = 400;
+const RELOAD_MS = 5_000;
 
 export interface RunCurve extends Held {
   config: Record<string, unknown>;
@@ -17,6 +18,9 @@ export class RunCurves {
   problem = $state.raw<Problem | null>(null);
   loaded = $state(false);
 
+  #loadedAt = 0;
+  #again: ReturnType<typeof setTimeout> | undefined;
+
   constructor(readonly ids: readonly string[]) {}
 
   start(): () => void {
@@ -27,12 +31,24 @@ export class RunCurves {
       if (!held) return;
       const merged = mergeRows(held, message.rows);
       this.#put(message.run.id, { ...held, lastRow: merged.lastRow, series: merged.series });
+      if (merged.gap) this.#loadAgain();
     });
     void this.load();
-    return stop;
+    return () => {
+      clearTimeout(this.#again);
+      stop();
+    };
+  }
+
+  /** Rows are missing; all are loaded anew, but not for every message of a storm. */
+  #loadAgain(): void {
+    clearTimeout(this.#again);
+    const wait = Math.max(0, this.#loadedAt + RELOAD_MS - Date.now());
+    this.#again = setTimeout(() => void this.load(), wait);
   }
 
   async load(): Promise<void> {
+    this.#loadedAt = Date.now();
     try {
       const found = await Promise.all(this.ids.map((id) => load(id)));
       this.curves = new Map(found);

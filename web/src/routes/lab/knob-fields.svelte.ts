@@ -37,17 +37,17 @@ export class KnobFields {
 
   #of = '';
 
-  /** Reads what can be set for an algorithm on an environment. */
-  async load(algorithm: string, envId: string): Promise<void> {
+  /** Reads what can be set for an algorithm on an environment; whether that is another than before. */
+  async load(algorithm: string, envId: string): Promise<boolean> {
     const name = `${algorithm}:${envId}`;
-    if (name === this.#of) return;
+    if (name === this.#of) return false;
     this.#of = name;
     try {
       const [schema, presets] = await Promise.all([
         api.get('/api/schemas/{name}', { path: { name } }),
         api.get('/api/schemas/{name}', { path: { name: 'presets' } }),
       ]);
-      if (this.#of !== name) return;
+      if (this.#of !== name) return false;
       this.all = knobsOf(schema);
       this.presets = presetsOf(presets, algorithm, envId);
       this.preset = this.presets.find(({ id }) => id === this.preset?.id) ?? null;
@@ -55,9 +55,11 @@ export class KnobFields {
       this.text = only(this.text, known);
       this.errors = only(this.errors, known);
       this.problem = null;
+      return true;
     } catch (error) {
       this.#of = '';
       this.problem = asProblem(error);
+      return false;
     }
   }
 

@@ -13,4 +13,10 @@ test('only what was chosen is asked for', () => {
     preset: 'fast',
     overrides: { 'trainer.gamma': 0.97 },
   });
+  expect(bodyOf({ ...plain, learning_rate: 'lin_0.001' })).toEqual({
+    env_id: 'CartPole-v1',
+    ...NUMBERS,
+    learning_rate: null,
+    overrides: { 'trainer.learning_rate': 'lin_0.001' },
+  });
 });

@@ -2,12 +2,11 @@
 import { api } from '$lib/api/client';
 import type { Run } from '$lib/api/types';
 
-export interface Wanted {
+import type { Numbers } from './training-form.svelte';
+
+export interface Wanted extends Numbers {
   envId: string;
   algorithm: string;
-  learning_rate: number;
-  total_timesteps: number;
-  seed: number;
   preset: string | null;
   /** Changed settings by full path. */
   settings: Record<string, unknown>;
@@ -20,11 +19,15 @@ export async function launch(wanted: Wanted): Promise<Run | null> {
 }
 
 /** The request; what nobody chose is left out, so that its `curl` stays short. */
-export function bodyOf({ envId, preset, settings, ...numbers }: Wanted) {
+export function bodyOf({ envId, preset, settings: changed, learning_rate, ...others }: Wanted) {
+  const isNumber = typeof learning_rate === 'number';
+  // The short form knows numbers only; a schedule is a setting like others.
+  const settings = isNumber ? changed : { ...changed, 'trainer.learning_rate': learning_rate };
   const isChanged = Object.keys(settings).length > 0;
   return {
     env_id: envId,
-    ...numbers,
+    ...others,
+    learning_rate: isNumber ? learning_rate : null,
     ...(preset === null ? {} : { preset }),
     ...(isChanged ? { overrides: settings as Record<string, never> } : {}),
   };

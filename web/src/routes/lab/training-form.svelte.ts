@@ -3,6 +3,13 @@ import type { ApiProblem } from '$lib/api/client';
 
 export type FieldName = 'learning_rate' | 'total_timesteps' | 'seed';
 
+/** What the fields say. */
+export interface Numbers {
+  learning_rate: number | string;
+  total_timesteps: number;
+  seed: number;
+}
+
 interface Rule {
   name: string;
   min: number;
@@ -35,10 +42,15 @@ export function parse(text: string): number {
   return plain === '' ? NaN : Number(plain);
 }
 
+/** A learning rate may be a schedule: `lin_0.001` falls from there to nothing. */
+function isSchedule(field: FieldName, text: string): boolean {
+  return field === 'learning_rate' && text.trim().startsWith('lin_');
+}
+
 /** What is wrong with a field's text, if anything. */
 export function complaint(field: FieldName, text: string): string | undefined {
   const rule = RULES[field];
-  const value = parse(text);
+  const value = parse(isSchedule(field, text) ? text.trim().slice('lin_'.length) : text);
   if (Number.isNaN(value)) return 'Not a number.';
   if (rule.whole && !Number.isInteger(value)) return 'A whole number, please.';
   if (value < rule.min || value > rule.max) return `From ${rule.range}.`;
@@ -61,21 +73,25 @@ export class TrainingForm {
     this.errors = { ...this.errors, [field]: complaint(field, this.text[field]) };
   }
 
-  /** Checks all; the numbers when all are right. */
-  read(): Record<FieldName, number> | null {
+  /** Checks all; the values when all are right. */
+  read(): Numbers | null {
     const fields = Object.keys(RULES) as FieldName[];
     for (const field of fields) this.check(field);
     if (fields.some((field) => this.errors[field])) return null;
+    const { learning_rate } = this.text;
     return {
-      learning_rate: parse(this.text.learning_rate),
+      learning_rate: isSchedule('learning_rate', learning_rate)
+        ? learning_rate.trim()
+        : parse(learning_rate),
       total_timesteps: parse(this.text.total_timesteps),
       seed: parse(this.text.seed),
     };
   }
 
-  /** Takes numbers of a preset, or of an algorithm, where nobody has typed others. */
-  follow(numbers: Partial<Record<FieldName, number>>, force = false): void {
-    for (const [field, value] of Object.entries(numbers) as [FieldName, number][]) {
+  /** Takes values of a preset, or of an algorithm, where nobody has typed others. */
+  follow(values: Partial<Record<FieldName, unknown>>, force = false): void {
+    for (const [field, value] of Object.entries(values) as [FieldName, unknown][]) {
+      if (typeof value !== 'number' && typeof value !== 'string') continue;
       if (!force && this.text[field] !== this.#given[field]) continue;
       this.text[field] = field === 'learning_rate' ? String(value) : value.toLocaleString('en');
       this.#given[field] = this.text[field];

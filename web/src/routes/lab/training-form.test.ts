@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { complaint, parse } from './training-form.svelte';
+import { TrainingForm, complaint, parse } from './training-form.svelte';
 
 test.each([
   ['1,000,000', 1_000_000],
@@ -20,3 +20,20 @@ test.each([
   ['seed', '-1', 'From 0 to 9,007,199,254,740,991.'],
   ['seed', '42', undefined],
 ] as const)('%s %j: %s', (field, text, expected) => expect(complaint(field, text)).toBe(expected));
+
+test('a schedule is a learning rate too', () => {
+  expect(complaint('learning_rate', 'lin_0.001')).toBeUndefined();
+  expect(complaint('learning_rate', 'lin_2')).toBe('From 0.000001 to 1.');
+  expect(complaint('seed', 'lin_0.001')).toBe('Not a number.');
+});
+
+test('fields follow a preset until somebody types over them', () => {
+  const form = new TrainingForm();
+  form.follow({ learning_rate: 'lin_0.001', total_timesteps: 100_000 });
+  expect(form.read()).toMatchObject({ learning_rate: 'lin_0.001', total_timesteps: 100_000 });
+  form.text.learning_rate = '0.01';
+  form.follow({ learning_rate: 0.002, total_timesteps: null });
+  expect(form.read()).toMatchObject({ learning_rate: 0.01, total_timesteps: 100_000 });
+  form.follow({ learning_rate: 0.002 }, true);
+  expect(form.text.learning_rate).toBe('0.002');
+});

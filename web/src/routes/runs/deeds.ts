@@ -4,48 +4,61 @@ import { live } from '$lib/api/live.svelte';
 import type { Run } from '$lib/api/types';
 import { toasts } from '$lib/state/toasts.svelte';
 
-type Verb = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'restore';
+type Verb = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'restore' | 'stop' | 'pause' | 'resume';
+type Named = Pick<Run, 'id'>;
 
-async function each(runs: readonly Pick<Run, 'id'>[], verb: Verb): Promise<void> {
+/** Asks the same of each; what the lab answered. */
+async function each(runs: readonly Named[], verb: Verb): Promise<Run[]> {
+  const answers: Run[] = [];
   // One after the other: the lab has two cores and writes an audit line for each.
   for (const { id } of runs) {
-    live.set(await api.post(`/api/runs/{id}/${verb}`, { path: { id } }));
+    const answer = await api.post(`/api/runs/{id}/${verb}`, { path: { id } });
+    live.set(answer);
+    answers.push(answer);
   }
+  return answers;
 }
 
-function named(runs: readonly Pick<Run, 'id'>[]): string {
+function named(runs: readonly Named[]): string {
   return runs.length === 1 ? (runs[0]?.id ?? '') : `${runs.length} runs`;
 }
 
-export async function pin(runs: readonly Run[], on: boolean): Promise<void> {
-  await each(runs, on ? 'pin' : 'unpin');
+export async function pin(runs: readonly Named[], on: boolean): Promise<void> {
+  const answers = await each(runs, on ? 'pin' : 'unpin');
   toasts.show(`${named(runs)} ${on ? 'pinned' : 'no longer pinned'}`, {
     undo: () => each(runs, on ? 'unpin' : 'pin'),
+    answers,
   });
 }
 
-export async function archive(runs: readonly Run[], on: boolean): Promise<void> {
-  await each(runs, on ? 'archive' : 'unarchive');
+export async function archive(runs: readonly Named[], on: boolean): Promise<void> {
+  const answers = await each(runs, on ? 'archive' : 'unarchive');
   toasts.show(`${named(runs)} ${on ? 'archived' : 'back from the archive'}`, {
     undo: () => each(runs, on ? 'unarchive' : 'archive'),
+    answers,
   });
 }
 
 /** Moves runs to the trash, from which they can be brought back for a week. */
-export async function remove(runs: readonly Run[]): Promise<void> {
+export async function remove(runs: readonly Named[]): Promise<void> {
+  const answers: object[] = [];
   for (const { id } of runs) {
-    await api.delete('/api/runs/{id}', { path: { id } });
+    answers.push(await api.delete('/api/runs/{id}', { path: { id } }));
     live.forget(id);
   }
-  toasts.show(`${named(runs)} deleted`, { undo: () => each(runs, 'restore') });
+  toasts.show(`${named(runs)} deleted`, { undo: () => each(runs, 'restore'), answers });
 }
 
-/** Asks something of each that offers it; how many that were. */
-export async function ask(
-  runs: readonly Run[],
-  verb: 'stop' | 'pause' | 'resume',
-): Promise<number> {
-  const able = runs.filter((run) => run.capabilities.includes(verb));
-  for (const { id } of able) live.set(await api.post(`/api/runs/{id}/${verb}`, { path: { id } }));
-  return able.length;
+/** Brings runs back from the trash. */
+export async function restore(runs: readonly Named[]): Promise<void> {
+  const answers = await each(runs, 'restore');
+  toasts.show(`${named(runs)} back from the trash`, { answers });
+}
+
+/** Asks something of each that offers it; the answers of those. */
+export async function ask(runs: readonly Run[], verb: 'stop' | 'pause' | 'resume'): Promise<Run[]> {
+  return await each(
+    runs.filter((run) => run.capabilities.includes(verb)),
+    verb,
+  );
 }

@@ -30,7 +30,10 @@ export class RunList {
   start(): () => void {
     this.#stopped = false;
     this.#refresh();
-    const stop = live.listen(() => this.#soon());
+    const stop = live.listen((message) => {
+      this.#soon();
+      if (message.type === 'Snapshot' && message.reset) void this.#loadAgain();
+    });
     void this.load();
     return () => {
       this.#stopped = true;
@@ -56,6 +59,12 @@ export class RunList {
     } catch (error) {
       this.problem = asProblem(error);
     }
+  }
+
+  /** From the first page on, since all was forgotten. */
+  async #loadAgain(): Promise<void> {
+    this.#cursor = null;
+    if (!this.loading || this.problem) await this.load();
   }
 
   /** After something was done here, without waiting. */

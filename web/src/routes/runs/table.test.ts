@@ -57,6 +57,20 @@ describe('the rows', () => {
     check({ kind: 'eval' }, []);
   });
 
+  test('groups of one title say what tells them apart', () => {
+    const of = (hash: string, total_timesteps: number) => ({ config_hash: hash, total_timesteps });
+    const titles = (...runs: Run[]) =>
+      arrange(runs, { ...PLAIN, grouped: true }).flatMap(({ group }) => group?.title ?? []);
+    expect(titles(run('1', of('abcdef01', 2000)), run('2', of('123456ff', 5000)))).toEqual([
+      'Cart Pole, PPO, 5k steps',
+      'Cart Pole, PPO, 2k steps',
+    ]);
+    expect(titles(run('1', of('abcdef01', 2000)), run('2', of('123456ff', 2000)))).toEqual([
+      'Cart Pole, PPO, 123456',
+      'Cart Pole, PPO, abcdef',
+    ]);
+  });
+
   test('in groups of one configuration', () => {
     check({ grouped: true }, ['Pendulum-v1 / ppo: 1', '3', 'Cart Pole, PPO: 2', '2', '1']);
     check({ grouped: true, folded: new Set(['g-1']) }, [

@@ -1,5 +1,6 @@
 /** Which runs are shown, in which order, and in which groups. Ten thousand of them, many times a minute. */
 import type { Run, RunState } from '$lib/api/types';
+import { short } from '$lib/format';
 
 export type SortKey =
   'created' | 'name' | 'state' | 'step' | 'pace' | 'return' | 'best' | 'seen' | 'cost' | 'group';
@@ -32,6 +33,20 @@ export const STATES: Record<string, readonly RunState[]> = {
   active: ['queued', 'starting', 'running', 'paused', 'stopping'],
   ended: ['succeeded', 'terminated'],
   failed: ['failed', 'lost'],
+};
+
+/** What they can be ordered by, in words. */
+export const SORTS: Record<SortKey, string> = {
+  created: 'Run',
+  name: 'Name',
+  state: 'State',
+  step: 'Steps',
+  pace: 'Samples/s',
+  return: 'Return',
+  best: 'Best eval',
+  seen: 'Last step',
+  cost: 'Cost',
+  group: 'Seed group',
 };
 
 const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
@@ -70,11 +85,29 @@ export function arrange(runs: readonly Run[], how: Arrangement): Row[] {
     if (members) members.push(run);
     else groups.set(key, [run]);
   }
-  return [...groups].flatMap(([key, members]): Row[] => {
-    const head: Row = { run: null, group: groupRow(key, members) };
-    if (how.folded.has(key)) return [head];
-    return [head, ...members.map((run): Row => ({ run, group: null }))];
+  const heads = told([...groups].map(([key, members]) => groupRow(key, members)));
+  return heads.flatMap((group): Row[] => {
+    const head: Row = { run: null, group };
+    if (how.folded.has(group.key)) return [head];
+    return [head, ...group.runs.map((run): Row => ({ run, group: null }))];
   });
+}
+
+/** Says of groups of one title what tells them apart: their length, or else their configuration. */
+function told(groups: GroupRow[]): GroupRow[] {
+  const named = new Map<string, GroupRow[]>();
+  for (const group of groups) named.set(group.title, [...(named.get(group.title) ?? []), group]);
+  return groups.map((group) => {
+    const alike = named.get(group.title) ?? [];
+    if (alike.length < 2) return group;
+    const lengths = new Set(alike.map(lengthOf));
+    const mark = lengths.size === alike.length ? lengthOf(group) : group.key.slice(0, 6);
+    return { ...group, title: `${group.title}, ${mark}` };
+  });
+}
+
+function lengthOf({ runs }: GroupRow): string {
+  return `${short(runs[0]?.total_timesteps)} steps`;
 }
 
 const hays = new WeakMap<Run, string>();

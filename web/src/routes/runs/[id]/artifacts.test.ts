@@ -13,6 +13,11 @@ test('doors are shut with a reason', () => {
   expect(wandb.reason).toMatch(/^Not on W&B/);
 });
 
+test('only our own runs are told to be evaluated', () => {
+  expect(doorsOf(run, [], [], null).video).toMatch(/EVALUATE/);
+  expect(doorsOf({ ...run, kind: 'external' }, [], [], null).video).not.toMatch(/EVALUATE/);
+});
+
 test('a page at W&B goes before its folder', () => {
   const url = 'https://wandb.ai/me/lab/runs/1';
   expect(doorsOf(run, [], [artifact], { wandb_url: url }).wandb).toMatchObject({

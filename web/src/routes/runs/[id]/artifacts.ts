@@ -30,7 +30,10 @@ export function doorsOf(
   const page = found?.wandb_url ?? null;
   const files = folder(wandb.at(-1));
   return {
-    video: 'No film yet: EVALUATE makes one',
+    video:
+      run.kind === 'external'
+        ? 'No film: its trainer kept none'
+        : 'No film yet: EVALUATE makes one',
     tensorboard: {
       label: 'TensorBoard',
       href: events,

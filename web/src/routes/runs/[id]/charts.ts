@@ -43,19 +43,24 @@ const BOUNDS = ['eval/ci95_low', 'eval/ci95_high'];
 const EMPTY: Series = { key: '', label: '', step: [], t: [], value: [] };
 
 /**
- * The charts of a run: of our own trainings the known ones always, so that the layout never jumps;
- * of others what there is.
+ * The charts of a run: of our own trainings the known ones from the start, so that the layout does
+ * not jump; of others what there is. What `whole` shows will never come is left out: nothing comes
+ * after the end, and a trainer tells all that it measures of its updates with the first of them.
  */
 export function chartsOf(
   series: ReadonlyMap<string, Series>,
-  isOurs = true,
+  whole: ReadonlyMap<string, Series>,
+  { isOurs, ended }: { isOurs: boolean; ended: boolean },
 ): (Look & { series: Series })[] {
   const known = new Set([...LOOKS.map((look) => look.key), ...BOUNDS]);
   const others = [...series.values()]
     .filter((line) => !known.has(line.key))
     .sort((a, b) => a.key.localeCompare(b.key))
     .map((line) => ({ key: line.key, title: line.label, format: small }));
-  const looks = isOurs ? LOOKS : LOOKS.filter((look) => series.has(look.key));
+  const updates = [...whole.keys()].some((key) => key.startsWith('train/'));
+  const mayCome = ({ key }: Look) =>
+    isOurs && !(ended && whole.size > 0) && !(updates && key.startsWith('train/'));
+  const looks = LOOKS.filter((look) => whole.has(look.key) || mayCome(look));
   return [...looks, ...others].map((look) => ({ ...look, series: series.get(look.key) ?? EMPTY }));
 }
 
