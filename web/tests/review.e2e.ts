@@ -34,6 +34,7 @@ afterAll(async () => {
 });
 
 async function shoot(page: Page, name: string, size: { name: string }) {
+  await page.evaluate(() => window.scrollTo(0, 0));
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
