@@ -262,15 +262,3 @@ test('a viewer sees all of it, and is told why nothing can be pressed', async ()
   expect(complaints.take()).toEqual([]);
   await context.close();
 });
-
-test('what is not there says so, with a way back', async () => {
-  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
-  await page.goto(`${lab.origin}/evaluations/r-zzzzzz`);
-  await page.getByRole('alert').waitFor();
-  await page.getByRole('link', { name: 'All evaluations' }).click();
-  await page.waitForURL('**/evaluations');
-  await page.goto(`${lab.origin}/experiments/e-zzzzzz`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  complaints.take();
-  await context.close();
-});
