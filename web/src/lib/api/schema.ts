@@ -6551,7 +6551,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only with this in their name, id, environment or hash; case does not matter. */
-                query?: string;
+                q?: string;
                 /** @description Whether those that were put away are wanted, and not the others. */
                 archived?: boolean;
                 /** @description How many, at most 500. */
