@@ -34,6 +34,7 @@ mod state;
 mod worths;
 
 use std::ops::Range;
+use std::time::Instant;
 
 use cartridge_games::batch::Buffers;
 use cartridge_games::{
@@ -570,6 +571,7 @@ impl Dqn {
 
     /// A gradient step on each of `n` random minibatches, until a number is not finite.
     fn learn(&mut self, n: usize, tally: &mut Tally) {
+        let began = Instant::now();
         self.learner.drawn.clear();
         self.learner.weights.clear();
         (0..n).for_each(|_| self.draw());
@@ -589,6 +591,7 @@ impl Dqn {
             }
         }
         self.reprioritize();
+        self.team.took(n, began.elapsed());
     }
 
     /// One gradient step on a minibatch that was drawn, and perhaps judged, if all its numbers are
