@@ -161,12 +161,14 @@ describe.each(SIZES)('at $name', (size) => {
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
+    await page.getByText('log.txt').first().waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.waitForURL('**/runs');
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('link', { name: id }).first().waitFor();
     // What is no longer offered to be undone is in the trash.
     await page.goto(`${lab.origin}/runs/${id}`);
+    await page.getByText('log.txt').first().waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.waitForURL('**/runs');
     await page.getByRole('switch', { name: 'Trash' }).click();

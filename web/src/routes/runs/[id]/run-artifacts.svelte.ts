@@ -37,13 +37,17 @@ export class RunArtifacts {
 
   /** Loads and listens until the returned function is called. */
   start(): () => void {
-    void this.load();
+    let stopped = false;
+    void live.ready().then(() => {
+      if (!stopped) void this.load();
+    });
     const stop = live.listen((message) => {
       if (!this.#concerns(message)) return;
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => void this.load(), SETTLE_MS);
     });
     return () => {
+      stopped = true;
       clearTimeout(this.#timer);
       stop();
     };
@@ -67,8 +71,9 @@ export class RunArtifacts {
 
   #concerns(message: FeedMessage): boolean {
     switch (message.type) {
+      // The first comes before anything is loaded; a later one means that the stream was away.
       case 'Snapshot':
-        return true;
+        return this.found !== null || this.problem !== null;
       case 'CheckpointCreated':
       case 'ArtifactsAvailable':
       case 'ArtifactPruned':
