@@ -9,6 +9,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A busy machine is late; what never comes fails all the same.
     expect: { poll: { timeout: 10_000 } },
+    // A busy machine can be later than any patience; who reads the log sees what was tried twice.
+    retry: 1,
     maxWorkers: 1,
     fileParallelism: false,
     sequence: { concurrent: false },
