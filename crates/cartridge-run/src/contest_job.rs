@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
-    Command, DataDir, DoneReason, Event, EventLine, GameRecord, Manifest, MatchPlayer, RunDir,
-    RunId, RunKind, StoreError,
+    Command, DataDir, DoneReason, Evaluated, Event, EventLine, GameRecord, Manifest, MatchPlayer,
+    RunDir, RunId, RunKind, StoreError,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -69,12 +69,12 @@ struct Job {
 
 /// Whether a run is a match or a tournament.
 pub fn is_contest(manifest: &Manifest) -> bool {
-    manifest.kind == RunKind::Eval && manifest.config["games"].is_u64()
+    matches!(manifest.evaluated(), Some(Evaluated::Match | Evaluated::Tournament))
 }
 
 /// Whether a run is a tournament.
 pub fn is_tournament(manifest: &Manifest) -> bool {
-    is_contest(manifest) && manifest.config["tournament"].is_string()
+    manifest.evaluated() == Some(Evaluated::Tournament)
 }
 
 /// What a contest needs of the machine.

@@ -15,10 +15,10 @@ use cartridge_games::env::{Actions, AnyAction, Env, EnvAction, EnvSpec};
 use cartridge_games::registry::{is_game, make_env};
 use cartridge_games::scene::Scene;
 use cartridge_store::episodes::{Order, Page, Sort, compare_returns};
-use cartridge_store::follow::latest_episodes;
+use cartridge_store::follow::ToldEpisodes;
 use cartridge_store::{
-    DataDir, EpisodeBody, EpisodeHead, EpisodeReader, Manifest, RunDir, RunId, RunKind, StepRecord,
-    StoreError,
+    DataDir, EpisodeBody, EpisodeHead, EpisodeReader, Episodes, Manifest, RunDir, RunId, RunKind,
+    StepRecord, StoreError,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -53,7 +53,7 @@ enum Source {
     /// A person's session.
     Human(DataDir),
     /// Only figures: what was recorded is gone.
-    Figures,
+    Figures(ToldEpisodes),
 }
 
 impl Archive {
@@ -71,16 +71,17 @@ impl Archive {
     }
 
     fn source(dir: &RunDir) -> Result<Source> {
-        Ok(if dir.episodes_path().is_dir() {
-            Source::Recorded(Box::new(EpisodeReader::open(dir)?))
-        } else {
-            Source::Figures
-        })
+        if dir.episodes_path().is_dir() {
+            return Ok(Source::Recorded(Box::new(EpisodeReader::open(dir)?)));
+        }
+        let mut told = ToldEpisodes::default();
+        told.refresh(dir)?;
+        Ok(Source::Figures(told))
     }
 
     /// Whether episodes have ended and the folder of what was recorded of them is not there.
     pub fn is_unrecorded(&self) -> bool {
-        matches!(self.source, Source::Figures)
+        matches!(self.source, Source::Figures(_))
     }
 
     /// Sees what was recorded since.
@@ -89,7 +90,10 @@ impl Archive {
             Source::Recorded(reader) if self.dir.episodes_path().is_dir() => reader.refresh()?,
             Source::Human(_) => {}
             // It may have been opened before its first episode ended, or the folder has gone since.
-            Source::Recorded(_) | Source::Figures => self.source = Self::source(&self.dir)?,
+            Source::Figures(told) if !self.dir.episodes_path().is_dir() => {
+                told.refresh(&self.dir)?
+            }
+            Source::Recorded(_) | Source::Figures(_) => self.source = Self::source(&self.dir)?,
         }
         Ok(())
     }
@@ -101,7 +105,7 @@ impl Archive {
             Source::Human(data) => {
                 human_heads(&Record::read(data, &self.manifest.id, None)?, &self.manifest)
             }
-            Source::Figures => figures(&self.dir)?,
+            Source::Figures(told) => figures(told),
         };
         heads.sort_by(|a, b| {
             let by = match sort {
@@ -147,7 +151,7 @@ impl Archive {
         match &mut self.source {
             Source::Recorded(reader) => Ok(reader.n_damaged()?),
             Source::Human(_) => Ok(0),
-            Source::Figures => Ok(figures(&self.dir)?.len() as u64),
+            Source::Figures(told) => Ok(told.len() as u64),
         }
     }
 
@@ -186,7 +190,7 @@ impl Archive {
                 record.actions.iter().for_each(|action| actions.push(action.borrow()));
                 body_of(actions)
             }
-            Source::Figures => return Err(RunError::NotRecorded { run: run(), episode: n }),
+            Source::Figures(_) => return Err(RunError::NotRecorded { run: run(), episode: n }),
         };
         let replay = Replay::compute(&self.manifest.env_id, &self.options, head, body)
             .map_err(|reason| reason.of(&self.manifest.id, n))?;
@@ -204,7 +208,7 @@ impl Archive {
                 let heads = human_heads(&record, &self.manifest);
                 heads.into_iter().find(|head| head.episode == n)
             }
-            Source::Figures => figures(&self.dir)?.into_iter().find(|head| head.episode == n),
+            Source::Figures(told) => figures(told).into_iter().find(|head| head.episode == n),
         };
         let run = || self.manifest.id.clone();
         found.ok_or_else(|| RunError::NoSuchEpisode { run: run(), episode: n })
@@ -609,24 +613,26 @@ fn human_heads(record: &Record, manifest: &Manifest) -> Vec<EpisodeHead> {
 }
 
 /// Heads from the rows of metrics.
-fn figures(dir: &RunDir) -> Result<Vec<EpisodeHead>> {
-    let all = latest_episodes(dir, usize::MAX)?;
-    let head = |place: usize| EpisodeHead {
-        episode: all.episode[place],
-        attempt: 1,
-        lane: 0,
-        seed: all.seed[place],
-        reward: all.reward[place].unwrap_or(f64::NAN),
-        length: all.length[place],
-        step: all.timestep[place],
-        terminated: all.terminated[place],
-        truncated: !all.terminated[place],
-        checkpoint_step: None,
-        // It is not kept; the order is.
-        t: all.timestep[place] as f64,
-        foreign_id: None,
+fn figures(told: &ToldEpisodes) -> Vec<EpisodeHead> {
+    let heads = |row: &Episodes| {
+        let head = |place: usize| EpisodeHead {
+            episode: row.episode[place],
+            attempt: 1,
+            lane: 0,
+            seed: row.seed[place],
+            reward: row.reward[place].unwrap_or(f64::NAN),
+            length: row.length[place],
+            step: row.timestep[place],
+            terminated: row.terminated[place],
+            truncated: !row.terminated[place],
+            checkpoint_step: None,
+            // It is not kept; the order is.
+            t: row.timestep[place] as f64,
+            foreign_id: None,
+        };
+        (0..row.episode.len()).map(head).collect::<Vec<_>>()
     };
-    Ok((0..all.len().unwrap_or(0)).map(head).collect())
+    told.rows().flat_map(heads).collect()
 }
 
 /// The archives that a lab keeps open, the newest last.

@@ -18,8 +18,8 @@ use cartridge_learn::policy::Policy;
 use cartridge_learn::report::EpisodeEnd;
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::{
-    ArtifactKind, Command, DataDir, DoneReason, Evaluation, Event, Manifest, RunDir, RunId,
-    RunKind, StoreError,
+    ArtifactKind, Command, DataDir, DoneReason, Evaluated, Evaluation, Event, Manifest, RunDir,
+    RunId, RunKind, StoreError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,6 @@ use crate::config::{ConfigError, Resources};
 use crate::error::{Result, RunError};
 use crate::evaluation::{Heard, Manner, Outcome, metric_values, play};
 use crate::film::{self, Reel, Take};
-use crate::lab::Evaluated;
 use crate::launch::Launcher;
 use crate::steer::{self, By};
 use crate::worker::{self, Journal};
@@ -514,7 +513,7 @@ pub fn list(data: &DataDir, of: Option<&RunId>, what: Option<Evaluated>) -> Resu
         // A folder without a manifest is being made, or was never finished.
         let Ok(manifest) = data.run(&id).manifest() else { continue };
         let is_wanted = of.is_none_or(|run| manifest.evaluates().as_ref() == Some(run))
-            && what.is_none_or(|what| what == Evaluated::of(&manifest));
+            && (what.is_none() || what == manifest.evaluated());
         if manifest.kind == RunKind::Eval && is_wanted {
             found.push(manifest);
         }

@@ -15,7 +15,7 @@ mod steering;
 mod views;
 
 pub use self::contests::{ContestView, NewMatch, NewTournament};
-pub use self::evaluations::{Evaluated, EvaluationView, EvaluationsOf, is_told};
+pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
 pub use self::views::DiskProblem;
 

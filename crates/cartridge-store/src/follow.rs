@@ -1,5 +1,7 @@
 //! Following a run: what is new in its files since the last look.
 
+mod told;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +11,8 @@ use crate::jsonl;
 use crate::records::{ControlLine, Episodes, Event, EventLine, MetricLine, SupervisorLine};
 use crate::run_dir::RunDir;
 use crate::status::RunStatus;
+
+pub use self::told::ToldEpisodes;
 
 /// How far a run's files have been read, and what they said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -234,20 +238,22 @@ pub fn latest_rows(dir: &RunDir, n: usize) -> Result<Vec<MetricLine>> {
     }
 }
 
-/// The newest `n` episodes of a run, oldest first. Only the end of `metrics.jsonl` is read.
+/// The newest `n` episodes of a run, oldest first. Only the end of `metrics.jsonl` is read, unless
+/// there are fewer: who knows how many there are asks for no more.
 pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
-    let path = dir.metrics_path();
     let mut span = 256 * 1024;
-    loop {
-        let (lines, is_whole) = jsonl::last_lines(&path, span)?;
-        let mut all = Episodes::default();
-        surviving(&lines).into_iter().for_each(|row| all.append(row.episodes));
-        if is_whole || all.episode.len() >= n {
+    while n > 0 {
+        let (lines, is_whole) = jsonl::last_lines(&dir.metrics_path(), span)?;
+        let mut told = ToldEpisodes::default();
+        lines.iter().for_each(|line| told.take(&line.bytes));
+        if is_whole || told.len() >= n {
+            let mut all = told.into_episodes();
             all.keep_last(n);
             return Ok(all);
         }
         span *= 4;
     }
+    Ok(Episodes::default())
 }
 
 #[cfg(test)]

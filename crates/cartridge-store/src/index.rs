@@ -22,7 +22,7 @@ use crate::data_dir::DataDir;
 use crate::error::{Result, StoreError};
 use crate::experiments::GroupId;
 use crate::follow::{Follower, News};
-use crate::records::{EventLine, Manifest, RunKind};
+use crate::records::{Evaluated, EventLine, Manifest, RunKind};
 use crate::run_dir::RunId;
 use crate::status::{RunState, RunStatus};
 
@@ -32,7 +32,7 @@ use self::series::RunSeries;
 pub use self::series::{MetricValues, SeriesPoints};
 
 /// Format of the index; an index of another format is rebuilt from the files.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 
 /// How many feed rows are kept for readers that come back.
 const FEED_KEPT: u64 = 100_000;
@@ -50,18 +50,20 @@ const SCHEMA: &str = "
         name TEXT NOT NULL,
         experiment_id TEXT,
         group_id TEXT,
+        evaluated TEXT,
         created_at REAL NOT NULL,
         active INTEGER NOT NULL,
         supervisor_bytes INTEGER NOT NULL,
         manifest TEXT NOT NULL,
         follower TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC, kind, state, env_id, name, experiment_id, group_id);
+    CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC, kind, state, env_id, name, experiment_id, group_id, evaluated);
+    CREATE INDEX runs_by_state ON runs (state, kind);
     CREATE INDEX runs_by_experiment ON runs (experiment_id) WHERE experiment_id IS NOT NULL;
     CREATE INDEX runs_by_group ON runs (group_id) WHERE group_id IS NOT NULL;
     CREATE INDEX runs_evaluating ON runs (json_extract(manifest, '$.config.run'), created_at DESC)
         WHERE kind = 'eval';
-    CREATE INDEX runs_active ON runs (active, id, state) WHERE active;
+    CREATE INDEX runs_active ON runs (active, id, state, created_at) WHERE active;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
         seq INTEGER NOT NULL,
@@ -144,6 +146,8 @@ pub struct RunFilter {
     pub experiment_id: Option<String>,
     /// Of those that were made together.
     pub group: Option<GroupId>,
+    /// Evaluations of this.
+    pub evaluated: Option<Evaluated>,
 }
 
 impl RunFilter {
@@ -261,8 +265,8 @@ impl Index {
                 transaction.execute(
                     "INSERT INTO runs
                      (id, kind, state, env_id, name, created_at, active, supervisor_bytes,
-                      manifest, follower, experiment_id, group_id)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10, ?11)",
+                      manifest, follower, experiment_id, group_id, evaluated)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10, ?11, ?12)",
                     params![
                         id.as_str(),
                         manifest.kind.as_str(),
@@ -275,6 +279,7 @@ impl Index {
                         to_text(&follower),
                         manifest.experiment_id,
                         manifest.group.as_ref().map(GroupId::as_str),
+                        manifest.evaluated().as_ref().map(word),
                     ],
                 )?;
                 if !is_followed {
@@ -445,18 +450,24 @@ impl Index {
         after: Option<&Cursor>,
     ) -> Result<Vec<IndexedRun>> {
         // Which runs is decided in the index `runs_by_age` alone; whole rows are read for those
-        // that are wanted.
-        let mut statement = self.connection.prepare_cached(
-            "SELECT manifest, follower FROM runs
-             WHERE (created_at, id) < (?2, ?3)
+        // that are wanted. Runs at work are few, and found without looking at all others.
+        let are_active = filter.states.iter().all(|state| !state.is_final());
+        let index = match are_active && !filter.states.is_empty() {
+            true => "INDEXED BY runs_active WHERE active AND",
+            false => "INDEXED BY runs_by_age WHERE",
+        };
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT manifest, follower FROM runs {index}
+             (created_at, id) < (?2, ?3)
              AND kind IN (SELECT value FROM json_each(?1))
              AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
              AND (?6 IS NULL OR env_id = ?6)
              AND (?7 IS NULL OR instr(lower(name || ' ' || id || ' ' || env_id), ?7) > 0)
              AND (?8 IS NULL OR experiment_id = ?8)
              AND (?9 IS NULL OR group_id = ?9)
+             AND (?10 IS NULL OR evaluated = ?10)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
-        )?;
+        ))?;
         let (created_at, id) =
             after.map_or((f64::INFINITY, ""), |cursor| (cursor.created_at, cursor.id.as_str()));
         let runs = statement.query_map(
@@ -470,6 +481,7 @@ impl Index {
                 filter.text.as_deref().map(str::to_ascii_lowercase),
                 filter.experiment_id,
                 filter.group.as_ref().map(GroupId::as_str),
+                filter.evaluated.as_ref().map(word),
             ],
             indexed_run,
         )?;

@@ -49,9 +49,10 @@ pub use crate::index::{FeedItem, Index, MetricValues, RunFilter, SeriesPoints};
 pub use crate::match_log::{MatchLine, MatchLog, MatchPlayer};
 pub use crate::models::{Model, ModelFile, ModelList, ModelName, ModelVersion};
 pub use crate::records::{
-    ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluation, Event, EventLine,
-    GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine, Parent,
-    Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, TrainerConfig,
+    ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluated, Evaluation, Event,
+    EventLine, GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine,
+    Parent, Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine,
+    TrainerConfig,
 };
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

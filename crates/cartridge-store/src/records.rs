@@ -129,6 +129,17 @@ impl Manifest {
         of.and_then(|id| id.parse().ok())
     }
 
+    /// What an evaluation is about; nothing for other runs.
+    pub fn evaluated(&self) -> Option<Evaluated> {
+        let is_contest = self.config["games"].is_u64();
+        let evaluated = match self.config["tournament"].is_string() {
+            _ if !is_contest => Evaluated::Policy,
+            true => Evaluated::Tournament,
+            false => Evaluated::Match,
+        };
+        (self.kind == RunKind::Eval).then_some(evaluated)
+    }
+
     /// Whether a supervisor carries it, so that it can wait in the queue: a training, or an
     /// evaluation that is not carried out by the command that made it.
     pub fn is_supervised(&self) -> bool {
@@ -164,6 +175,18 @@ impl RunKind {
             Self::External => "external",
         }
     }
+}
+
+/// What a run of kind `eval` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evaluated {
+    /// A policy is measured.
+    Policy,
+    /// Two players are compared.
+    Match,
+    /// Several players are compared.
+    Tournament,
 }
 
 /// A line of `events.jsonl`.

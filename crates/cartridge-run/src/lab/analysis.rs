@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cartridge_learn::metric::Metric;
-use cartridge_store::follow::latest_episodes;
 use cartridge_store::{Index, RunFilter, RunId, RunKind, RunState, StoreError};
 use serde_json::{Map, Value};
 
@@ -65,7 +64,7 @@ impl Lab {
         let (last_row, found) =
             self.read(|index| index.series(id, &stored, MOST_POINTS, (0, u64::MAX)))?;
         let series = metrics::rename_series(&found, &names);
-        let episodes = latest_episodes(&self.data.run(id), MOST_EPISODES)?;
+        let episodes = self.episodes(id, MOST_EPISODES)?;
         Ok(History::of(last_row, &series, episodes))
     }
 

@@ -2,13 +2,12 @@
 
 use cartridge_store::index::Cursor;
 use cartridge_store::{
-    Artifact, ArtifactKind, DoneReason, Event, EventLine, Manifest, RunFilter, RunId, RunKind,
-    RunState,
+    Artifact, ArtifactKind, DoneReason, Evaluated, Event, EventLine, Manifest, RunFilter, RunId,
+    RunKind, RunState,
 };
 
 use super::{ArtifactContent, Lab, RunView};
 use crate::config::Resources;
-use crate::contest_job;
 use crate::error::{Result, RunError};
 use crate::evaluation_job::{self, Summary, Wanted};
 use crate::queue::Demand;
@@ -40,30 +39,6 @@ pub(super) enum Depth {
     Episodes,
 }
 
-/// What a run of kind `eval` is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evaluated {
-    /// A policy is measured.
-    Policy,
-    /// Two players are compared.
-    Match,
-    /// Several players are compared.
-    Tournament,
-}
-
-impl Evaluated {
-    /// What a run of kind `eval` is about.
-    pub fn of(manifest: &Manifest) -> Self {
-        if contest_job::is_tournament(manifest) {
-            Self::Tournament
-        } else if contest_job::is_contest(manifest) {
-            Self::Match
-        } else {
-            Self::Policy
-        }
-    }
-}
-
 /// The evaluations of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EvaluationsOf {
@@ -89,8 +64,7 @@ impl Lab {
         let manifest = &view.run.manifest;
         let id = &manifest.id;
         let is_active = view.run.status.state().is_active();
-        let is_policy =
-            manifest.kind == RunKind::Eval && Evaluated::of(manifest) == Evaluated::Policy;
+        let is_policy = manifest.evaluated() == Some(Evaluated::Policy);
         let mut video = if may_have_film(manifest) { self.newest_video(id)? } else { None };
         // A list reads the files of an evaluation only while its film may be on the way.
         let is_awaited = video.is_none() && is_active && may_have_film(manifest);
@@ -128,31 +102,15 @@ impl Lab {
     /// tournaments, or all of them, and in some of the states, or in all when there are none.
     pub fn evaluations(
         &self,
-        what: Option<Evaluated>,
+        evaluated: Option<Evaluated>,
         states: Vec<RunState>,
         limit: usize,
         after: Option<&Cursor>,
     ) -> Result<Vec<EvaluationView>> {
-        let filter = RunFilter { kinds: vec![RunKind::Eval], states, ..RunFilter::default() };
-        let mut found = Vec::new();
-        let mut after = after.cloned();
-        while found.len() < limit {
-            let page = self.find_runs(&filter, limit, after.as_ref(), false)?;
-            let Some(last) = page.last() else { break };
-            let is_last = page.len() < limit;
-            let last = &last.run.manifest;
-            after = Some(Cursor { created_at: last.created_at, id: last.id.clone() });
-            for view in page {
-                let is_wanted = what.is_none_or(|what| what == Evaluated::of(&view.run.manifest));
-                if is_wanted && found.len() < limit {
-                    found.push(self.evaluation(view, Depth::Figures)?);
-                }
-            }
-            if is_last {
-                break;
-            }
-        }
-        Ok(found)
+        let kinds = vec![RunKind::Eval];
+        let filter = RunFilter { kinds, states, evaluated, ..RunFilter::default() };
+        let found = self.find_runs(&filter, limit, after, false)?.into_iter();
+        found.map(|view| self.evaluation(view, Depth::Figures)).collect()
     }
 
     /// The newest evaluation of a run that has a result: one that was asked for, or else the newest

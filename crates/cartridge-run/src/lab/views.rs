@@ -221,8 +221,9 @@ impl Lab {
 
     /// The newest episodes of a run, oldest first.
     pub fn episodes(&self, id: &RunId, limit: usize) -> Result<Episodes> {
-        self.run(id)?;
-        Ok(latest_episodes(&self.data.run(id), limit)?)
+        let n_known = self.run(id)?.run.status.episodes;
+        let n = limit.min(usize::try_from(n_known).unwrap_or(usize::MAX));
+        Ok(latest_episodes(&self.data.run(id), n)?)
     }
 
     /// The last lines that a run's trainer printed, and whether there are more.

@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use cartridge_run::evaluation_job::{Summary, Wanted, WantedEpisodes};
-use cartridge_run::lab::{Evaluated, EvaluationView};
+use cartridge_run::lab::EvaluationView;
 use cartridge_run::store::index::Cursor;
-use cartridge_run::store::{self, RunId};
+use cartridge_run::store::{self, Evaluated, RunId};
 use cartridge_run::{ConfigError, RunError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -181,7 +181,8 @@ impl EvaluationJob {
     ) -> Self {
         let config = &view.run.manifest.config;
         Self {
-            kind: Evaluated::of(&view.run.manifest).into(),
+            // A training that has measured itself is none, and has measured its policy.
+            kind: view.run.manifest.evaluated().unwrap_or(Evaluated::Policy).into(),
             checkpoint: config["checkpoint"].as_str().map(str::to_owned),
             deterministic: config["deterministic"].as_bool().unwrap_or(true),
             result: view.run.status.latest_eval.clone().map(Into::into),

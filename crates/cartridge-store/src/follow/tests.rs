@@ -169,6 +169,35 @@ fn rows_that_were_written_anew_are_shown_once() {
     let rows: Vec<(u32, u64)> = rows.iter().map(|line| (line.attempt, line.row)).collect();
     assert_eq!(rows, [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)]);
     assert_eq!(latest_episodes(&dir, 99).unwrap().episode, (1..=10).collect::<Vec<_>>());
+    let mut told = ToldEpisodes::default();
+    told.refresh(&dir).unwrap();
+    assert_eq!(told.into_episodes().episode, (1..=10).collect::<Vec<_>>());
     let latest: Vec<u64> = latest_rows(&dir, 3).unwrap().iter().map(|line| line.row).collect();
     assert_eq!(latest, [3, 4, 5]);
+}
+
+#[test]
+fn told_episodes_are_read_on_and_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::new(folder.path());
+    let mut told = ToldEpisodes::default();
+    let mut check = |content: &str, expected: u64| {
+        fs::write(dir.metrics_path(), content).unwrap();
+        told.refresh(&dir).unwrap();
+        let mut fresh = ToldEpisodes::default();
+        fresh.refresh(&dir).unwrap();
+        for told in [told.clone(), fresh] {
+            assert_eq!(told.into_episodes().episode, (1..=expected).collect::<Vec<_>>());
+        }
+    };
+    check("", 0);
+    let first = metric_line(1, 2);
+    check(&first, 2);
+    // Half a line does not count, and then it does.
+    let second = metric_line(2, 2);
+    check(&format!("{first}{}", &second[..20]), 2);
+    check(&format!("{first}{second}"), 4);
+    // The file was cut, and has grown again.
+    check("{}", 0);
+    check(&format!("{{}}\n{first}"), 2);
 }

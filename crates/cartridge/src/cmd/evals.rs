@@ -6,11 +6,11 @@ use std::time::Duration;
 use cartridge_run::RunError;
 use cartridge_run::contest_job;
 use cartridge_run::evaluation_job::{self, Summary, Wanted, WantedEpisodes};
-use cartridge_run::lab::{self, Evaluated};
+use cartridge_run::lab;
 use cartridge_run::matches::MatchSummary;
 use cartridge_run::steer::{self, By};
 use cartridge_run::store::{
-    Command, DataDir, Evaluation, Manifest, MatchResult, RunId, RunKind, RunState,
+    Command, DataDir, Evaluated, Evaluation, Manifest, MatchResult, RunId, RunKind, RunState,
 };
 use cartridge_run::tournament::TournamentSummary;
 use serde::Serialize;
@@ -169,7 +169,7 @@ impl Row {
         // A film that was made room for is no longer there.
         let video = Summary::read(&dir)?.and_then(|summary| summary.video);
         let video = video.filter(|path| dir.path().join(path).is_file());
-        let kind = KindArg::from(Evaluated::of(&manifest));
+        let kind = KindArg::from(manifest.evaluated().unwrap_or(Evaluated::Policy));
         let count = if kind == KindArg::Policy { "episodes" } else { "games" };
         Ok(Self {
             kind,
