@@ -81,13 +81,42 @@ impl Storage {
     }
 }
 
-/// A run with what must be known of it.
+/// What must be known of a run. There may be many, so it is little.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// What it is.
-    pub manifest: Manifest,
     /// How it stands.
     pub subject: Subject,
+    kind: RunKind,
+    env_id: String,
+    experiment_id: Option<String>,
+    /// What trains in it.
+    agent: String,
+    evaluates: Option<RunId>,
+    keep_videos: Option<u32>,
+    keep_checkpoints: Option<u32>,
+    milestone_every_steps: Option<u64>,
+}
+
+impl Known {
+    fn new(manifest: &Manifest, subject: Subject) -> Self {
+        let config = &manifest.config;
+        let number = |name: &str| config["retention"][name].as_u64();
+        let count = |name: &str| number(name).and_then(|number| u32::try_from(number).ok());
+        Self {
+            subject,
+            kind: manifest.kind,
+            env_id: manifest.env_id.clone(),
+            experiment_id: manifest.experiment_id.clone(),
+            agent: match &manifest.command {
+                Some(command) => command.join(" "),
+                None => config["algo"].as_str().unwrap_or("trainer").to_owned(),
+            },
+            evaluates: manifest.evaluates(),
+            keep_videos: count("keep_videos"),
+            keep_checkpoints: count("keep_checkpoints"),
+            milestone_every_steps: number("milestone_every_steps"),
+        }
+    }
 }
 
 /// All runs of a data folder but the games of people, as their files say.
@@ -101,7 +130,7 @@ pub fn known(data: &DataDir) -> Result<Vec<Known>> {
             continue;
         }
         let subject = Subject::of(&dir, &manifest)?;
-        all.push(Known { manifest, subject });
+        all.push(Known::new(&manifest, subject));
     }
     Ok(all)
 }
@@ -113,11 +142,12 @@ pub fn tidy(data: &DataDir, known: &[Known], dry_run: bool) -> Result<Outcome> {
     marks.advance(data)?;
     let mut facts = Vec::new();
     let mut subjects = HashMap::new();
-    for Known { manifest, subject } in known {
+    for known in known {
+        let dir = data.run(&known.subject.run);
         // One whose list cannot be read is left alone until it is mended.
-        if let Ok(Some(list)) = ArtifactList::read(&data.run(&manifest.id)) {
-            facts.push(run_facts(&data.run(&manifest.id), manifest, subject, list, &marks));
-            subjects.insert(&manifest.id, subject);
+        if let Ok(Some(list)) = ArtifactList::read(&dir) {
+            facts.push(run_facts(&dir, known, list, &marks));
+            subjects.insert(&known.subject.run, &known.subject);
         }
     }
     // Only this limit asks for more than the lists say.
@@ -174,18 +204,19 @@ pub fn keep_newest_films(data: &DataDir, run: &RunId) -> Result<Outcome> {
     let subject = data.run(run).manifest().ok();
     for manifest in evaluation_job::list(data, Some(run), None)?.into_iter().chain(subject) {
         let subject = Subject::of(&data.run(&manifest.id), &manifest)?;
-        known.push(Known { manifest, subject });
+        known.push(Known::new(&manifest, subject));
     }
     let mut marks = Marks::default();
     marks.advance(data)?;
     let mut facts = Vec::new();
     let mut subjects = HashMap::new();
-    for Known { manifest, subject } in &known {
-        let dir = data.run(&manifest.id);
+    for known in &known {
+        let id = &known.subject.run;
+        let dir = data.run(id);
         let list = ArtifactList::read(&dir).ok().flatten();
-        let list = list.unwrap_or_else(|| ArtifactList::new(manifest.id.clone()));
-        facts.push(run_facts(&dir, manifest, subject, list, &marks));
-        subjects.insert(&manifest.id, subject);
+        let list = list.unwrap_or_else(|| ArtifactList::new(id.clone()));
+        facts.push(run_facts(&dir, known, list, &marks));
+        subjects.insert(id, &known.subject);
     }
     let keep_videos = LabConfig::read(data)?.retention.keep_videos;
     // Nothing else is anybody's business here.
@@ -196,45 +227,32 @@ pub fn keep_newest_films(data: &DataDir, run: &RunId) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn run_facts(
-    dir: &RunDir,
-    manifest: &Manifest,
-    subject: &Subject,
-    list: ArtifactList,
-    marks: &Marks,
-) -> RunFacts {
-    let config = &manifest.config;
-    let number = |name: &str| {
-        config["retention"][name].as_u64().and_then(|number| u32::try_from(number).ok())
-    };
-    let mut kept_checkpoints =
-        marks.pinned_checkpoints.get(&manifest.id).cloned().unwrap_or_default();
+fn run_facts(dir: &RunDir, known: &Known, list: ArtifactList, marks: &Marks) -> RunFacts {
+    let Subject { run, is_at_work, began_at, .. } = &known.subject;
+    let mut kept_checkpoints = marks.pinned_checkpoints.get(run).cloned().unwrap_or_default();
     let has_pins = !kept_checkpoints.is_empty();
     kept_checkpoints.extend(
         [Alias::Latest, Alias::Best].iter().filter_map(|alias| checkpoint::named(dir, *alias)),
     );
-    if manifest.kind == RunKind::External {
+    if known.kind == RunKind::External {
         // Nobody keeps an alias for it: the newest is what it can go on from.
         let all = list.artifacts.iter().filter(|it| it.kind == ArtifactKind::Checkpoint);
         let newest = all.max_by_key(|it| (it.step, it.path.len(), it.path.clone()));
         kept_checkpoints.extend(newest.map(|it| checkpoint::name_at(&it.path).to_owned()));
     }
     RunFacts {
-        run: manifest.id.clone(),
-        env_id: manifest.env_id.clone(),
-        experiment_id: manifest.experiment_id.clone(),
-        agent: match &manifest.command {
-            Some(command) => command.join(" "),
-            None => config["algo"].as_str().unwrap_or("trainer").to_owned(),
-        },
-        created_at: manifest.created_at,
-        is_at_work: subject.is_at_work,
-        is_pinned: marks.pinned.contains(&manifest.id),
-        is_counted: manifest.kind != RunKind::Eval,
-        evaluates: manifest.evaluates(),
-        keep_videos: number("keep_videos"),
-        keep_checkpoints: number("keep_checkpoints"),
-        milestone_every_steps: config["retention"]["milestone_every_steps"].as_u64(),
+        run: run.clone(),
+        env_id: known.env_id.clone(),
+        experiment_id: known.experiment_id.clone(),
+        agent: known.agent.clone(),
+        created_at: *began_at,
+        is_at_work: *is_at_work,
+        is_pinned: marks.pinned.contains(run),
+        is_counted: known.kind != RunKind::Eval,
+        evaluates: known.evaluates.clone(),
+        keep_videos: known.keep_videos,
+        keep_checkpoints: known.keep_checkpoints,
+        milestone_every_steps: known.milestone_every_steps,
         has_pins,
         kept_checkpoints,
         list,
@@ -251,8 +269,8 @@ pub fn storage(data: &DataDir, known: &[Known]) -> Result<Storage> {
         limits: LabConfig::read(data)?.retention,
         ..Storage::default()
     };
-    for Known { manifest, .. } in known {
-        let dir = data.run(&manifest.id);
+    for Known { subject, .. } in known {
+        let dir = data.run(&subject.run);
         storage.n_runs += 1;
         for path in [
             dir.manifest_path(),
@@ -295,8 +313,7 @@ pub fn storage(data: &DataDir, known: &[Known]) -> Result<Storage> {
 impl Lab {
     /// All runs but the games of people, as the index knows them.
     fn known(&self) -> Result<Vec<Known>> {
-        let runs = self.all_runs()?.into_iter();
-        Ok(runs.map(|run| Known { subject: subject(&run), manifest: run.manifest }).collect())
+        self.of_all_runs(|run| Known::new(&run.manifest, subject(&run)))
     }
 
     /// How much room everything takes.
@@ -395,8 +412,8 @@ impl Rounds {
     /// Looks at the runs that are not at work where something has changed.
     fn look_at_others(&mut self, lab: &Lab) -> Result<()> {
         let known = lab.known()?;
-        for Known { manifest, subject } in known.iter().filter(|known| !known.subject.is_at_work) {
-            let id = &manifest.id;
+        for Known { subject, .. } in known.iter().filter(|known| !known.subject.is_at_work) {
+            let id = &subject.run;
             let dir = lab.data.run(id);
             let age = || fs::metadata(artifacts::list_path(&dir)).and_then(|m| m.modified()).ok();
             let before = age();
@@ -413,7 +430,7 @@ impl Rounds {
             }
             self.seen.insert(id.clone(), (subject.attempt, age()));
         }
-        let ids: BTreeSet<&RunId> = known.iter().map(|known| &known.manifest.id).collect();
+        let ids: BTreeSet<&RunId> = known.iter().map(|known| &known.subject.run).collect();
         self.seen.retain(|id, _| ids.contains(id));
         Ok(())
     }

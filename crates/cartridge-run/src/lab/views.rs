@@ -84,21 +84,23 @@ impl Lab {
         }
     }
 
-    /// All runs but the games of people.
-    pub(crate) fn all_runs(&self) -> Result<Vec<IndexedRun>> {
-        const PAGE: usize = 500;
-        let mut all = Vec::new();
+    /// What `part` takes of all runs but the games of people; no more of them is in memory than a
+    /// page.
+    pub(crate) fn of_all_runs<T>(&self, part: impl Fn(IndexedRun) -> T) -> Result<Vec<T>> {
+        const PAGE: usize = 200;
+        let mut parts = Vec::new();
+        let mut after = None;
         loop {
-            let after = all.last().map(|run: &IndexedRun| Cursor {
-                created_at: run.manifest.created_at,
-                id: run.manifest.id.clone(),
-            });
             let filter = RunFilter::listed();
-            let mut page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
+            let page = self.read(|index| index.runs(&filter, PAGE, after.as_ref()))?;
             let is_last = page.len() < PAGE;
-            all.append(&mut page);
+            after = page.last().map(|IndexedRun { manifest, .. }| Cursor {
+                created_at: manifest.created_at,
+                id: manifest.id.clone(),
+            });
+            parts.extend(page.into_iter().map(&part));
             if is_last {
-                return Ok(all);
+                return Ok(parts);
             }
         }
     }

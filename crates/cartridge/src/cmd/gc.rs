@@ -29,9 +29,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open_existing()?;
     let known = janitor::known(&data)?;
     for run in known.iter().filter(|run| !run.subject.is_at_work) {
-        let dir = data.run(&run.manifest.id);
+        let dir = data.run(&run.subject.run);
         if let Err(error) = discovery::look(&dir, &run.subject, unix_now(), u64::MAX) {
-            note(&format!("note: run {} is left out: {error}", run.manifest.id));
+            note(&format!("note: run {} is left out: {error}", run.subject.run));
         }
     }
     let Outcome { plan, pruned, failed, .. } = janitor::tidy(&data, &known, args.dry_run)?;
