@@ -3,6 +3,7 @@
 //! A position and its mirror images are one entry: they are kept as the image with the smallest
 //! hash, and the logits in its orientation. A search with a cache asks about that image, whether
 //! the answer is then kept or not, so what it hears never depends on what other trees have asked.
+//! (When it hears it does: a search with several leaves under way goes on at once after a hit.)
 //!
 //! Entries lie in sets of four, found by the hash; the whole position is compared, so that a wrong
 //! answer cannot come. A full set gives up one of its four in turn.
@@ -19,7 +20,7 @@ pub struct Cache<G> {
     entries: Vec<Option<Entry<G>>>,
     /// The logits of the entries, each with one per action.
     logits: Vec<f32>,
-    /// How many evaluations were kept so far.
+    /// How many evaluations were kept since all were forgotten.
     n_kept: u64,
     n_hits: u64,
     n_misses: u64,
@@ -59,9 +60,10 @@ impl<G: Game> Cache<G> {
         }
     }
 
-    /// Forgets all evaluations; the counts go on.
+    /// Forgets all evaluations; the counts of hits and misses go on.
     pub fn clear(&mut self) {
         self.entries.fill(None);
+        self.n_kept = 0;
     }
 
     /// How many positions there is room for.

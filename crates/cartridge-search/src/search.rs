@@ -162,8 +162,8 @@ impl<G: Game> Search<G> {
         assert_eq!(self.n_outstanding, 0, "leaves wait for their answer");
         if self.tree.root().is_none_or(|root| root.game != *game) {
             self.tree.reset(game);
-            self.tree.win_at_once();
         }
+        self.tree.win_at_once();
         self.config = config;
         self.n_begun = 0;
         self.statistics = Statistics::default();
@@ -227,7 +227,9 @@ impl<G: Game> Search<G> {
         }
     }
 
-    /// Takes the evaluation of a leaf, in any order, each once.
+    /// Takes the evaluation of a leaf, in any order, each once, with the cache that the leaf came
+    /// by. Numbers that are not finite, and values beyond −1 and 1, panic: whoever has a network
+    /// that may have gone wrong looks first.
     pub fn answer(&mut self, leaf: LeafId, evaluation: Evaluation<'_>, cache: &mut Cache<G>) {
         assert!(self.tree.is_waiting(leaf.node), "this leaf does not wait for an answer");
         self.n_outstanding -= 1;

@@ -234,7 +234,8 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Where the root can be won at once, adds its edges with equal priors and proves it.
+    /// Proves the root where it can be won at once; one that is not evaluated then needs no more
+    /// than equal priors.
     pub(crate) fn win_at_once(&mut self) {
         let root = &self.nodes[ROOT as usize];
         let win = whole(root.sign);
@@ -246,16 +247,20 @@ impl<G: Game> Tree<G> {
         if !root.game.legal_actions().any(wins) {
             return;
         }
-        let n_legal = root.game.legal_actions().count();
-        let prior = 1.0 / n_legal as f32;
-        let first_edge = self.edges.len() as u32;
-        for action in root.game.legal_actions() {
-            let proven = wins(action).then_some(win);
-            self.edges.push(Edge { proven, ..Edge::new(action, prior.ln(), prior) });
+        let mut places = root.edge_places();
+        if !root.is_evaluated() {
+            let n_legal = root.game.legal_actions().count();
+            places = self.edges.len()..self.edges.len() + n_legal;
+            let prior = 1.0 / n_legal as f32;
+            let edge = |action| Edge::new(action, prior.ln(), prior);
+            self.edges.extend(root.game.legal_actions().map(edge));
         }
-        let root = &mut self.nodes[ROOT as usize];
-        (root.first_edge, root.n_edges, root.value) = (first_edge, n_legal as u32, 1.0);
+        for edge in self.edges[places.clone()].iter_mut().filter(|edge| wins(edge.action())) {
+            edge.proven = Some(win);
+        }
         self.edges[ROOT_EDGE as usize].proven = Some(win);
+        let root = &mut self.nodes[ROOT as usize];
+        (root.first_edge, root.n_edges) = (places.start as u32, places.len() as u32);
     }
 
     /// Marks the way to a leaf as a visit whose score is not known yet.
