@@ -81,7 +81,9 @@ impl<G: Game> Evaluator<G> for Playouts {
 /// Carries a search that has begun to its end, with up to `width` leaves evaluated at once.
 ///
 /// A width of 1 is the search as it is in the papers; a greater one fills the batches of an
-/// evaluator that likes them, and chooses its leaves a little less well.
+/// evaluator that likes them, and chooses its leaves a little less well: with PUCT and playouts,
+/// eight at once score 0.49 ± 0.02 against one at Connect 4 and 0.48 ± 0.05 at Othello with 400
+/// simulations, but 0.45 ± 0.03 at Othello with 100.
 pub fn run<G: Game, E: Evaluator<G> + ?Sized>(
     search: &mut Search<G>,
     width: usize,
