@@ -95,6 +95,7 @@ bench: build
 	benches/chaos.sh > benches/results/chaos.txt
 	benches/failpoints.sh > benches/results/failpoints.txt
 	$(CARGO) bench --package cartridge-games
+	$(CARGO) bench --package cartridge-search
 	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)

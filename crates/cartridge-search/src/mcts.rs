@@ -77,7 +77,7 @@ struct Node<G> {
 /// How many playouts value a leaf.
 pub const N_PLAYOUTS: usize = 4;
 
-const FIRST: Seat = Seat(0);
+pub(crate) const FIRST: Seat = Seat(0);
 const ROOT: u32 = 0;
 
 impl<G: Game> Default for Mcts<G> {
@@ -242,7 +242,7 @@ pub fn best(findings: &[Finding]) -> Action {
 }
 
 /// Plays to the end and returns the score of [`FIRST`].
-fn playout<G: Game>(mut game: G, rng: &mut fastrand::Rng) -> f32 {
+pub(crate) fn playout<G: Game>(mut game: G, rng: &mut fastrand::Rng) -> f32 {
     if G::HAS_URGENT_ACTIONS {
         while game.turn() != Turn::Over {
             game.apply(match game.urgent() {
@@ -256,7 +256,8 @@ fn playout<G: Game>(mut game: G, rng: &mut fastrand::Rng) -> f32 {
     game.score(FIRST)
 }
 
-fn sign(seat: Seat) -> f32 {
+/// Turns a score of [`FIRST`] into one of `seat`.
+pub(crate) fn sign(seat: Seat) -> f32 {
     if seat == FIRST { 1.0 } else { -1.0 }
 }
 

@@ -3,7 +3,12 @@ use std::time::Instant;
 use cartridge_games::random_action;
 
 use super::*;
+use crate::cache::Cache;
+use crate::evaluator::{Playouts, Uniform, run};
+use crate::gumbel::Gumbel;
 use crate::mcts::{self, Mcts};
+use crate::puct::Puct;
+use crate::search::{self, Method, Search};
 
 /// Positions with the score of every move, as their README describes.
 const SETS: [(&str, &str); 6] = [
@@ -121,6 +126,60 @@ fn tree_search_errs_about_as_rarely_as_published() {
             assert!(error <= limit, "{name}, seed {seed}: {error:.1}% errors");
         }
     }
+}
+
+/// The same bar for AlphaZero's search, with playouts in place of a network.
+#[test]
+fn guided_search_errs_about_as_rarely_as_published() {
+    let limits = [3.0, 3.0, 9.5, 5.0, 10.0, 22.0];
+    let gumbel = Gumbel { is_random: false, ..Gumbel::default() };
+    for method in [Method::Puct(Puct::default()), Method::Gumbel(gumbel)] {
+        let config = search::Config { n_simulations: 1000, method };
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut playouts = Playouts { n_playouts: 4, rng: rng.fork() };
+        let (mut search, mut cache) = (Search::default(), Cache::new(0));
+        let errors = value_errors(|game| {
+            search.begin(game, config, &mut rng);
+            run(&mut search, 1, &mut playouts, &mut cache);
+            search.best_action()
+        });
+        println!("{method:?}: {errors:.1?}");
+        for ((name, error), limit) in errors.into_iter().zip(limits) {
+            assert!(error <= limit, "{name}: {error:.1}% errors");
+        }
+    }
+}
+
+/// Wins by the third disc from now are proven without any knowledge, and so are losses by the other
+/// seat's second.
+#[test]
+fn guided_search_proves_short_wins_and_losses() {
+    let (mut n_wins, mut n_losses) = (0, 0);
+    let lines = SETS[..3].iter().flat_map(|(_, lines)| lines.lines());
+    for line in lines {
+        let (game, scores) = parse(line);
+        let best = scores.iter().map(|&(_, score)| score).max().unwrap();
+        // How many more discs the winner needs.
+        let n_plies = game.n_plies() as i32;
+        let expected = match best.signum() {
+            1 if 22 - best - n_plies / 2 <= 3 => 1.0,
+            -1 if 22 + best - (n_plies + 1) / 2 <= 2 => -1.0,
+            _ => continue,
+        };
+        for config in [search::Config::puct(20_000), search::Config::gumbel(20_000)] {
+            let mut search = Search::default();
+            search.begin(&game, config, &mut fastrand::Rng::with_seed(1));
+            run(&mut search, 1, &mut Uniform, &mut Cache::new(0));
+            assert_eq!(search.proven(), Some(expected), "{line}, {:?}", config.method);
+            let action = search.best_action();
+            let score = scores.iter().find(|(legal, _)| *legal == action).unwrap().1;
+            assert_eq!(score.signum(), best.signum(), "{line}");
+        }
+        n_wins += usize::from(best > 0);
+        n_losses += usize::from(best < 0);
+    }
+    println!("{n_wins} wins and {n_losses} losses");
+    assert!(n_wins > 50 && n_losses > 5, "{n_wins} wins and {n_losses} losses");
 }
 
 #[test]
