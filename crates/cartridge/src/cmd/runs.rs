@@ -165,7 +165,7 @@ fn group(args: &ShowArgs) -> anyhow::Result<Exit> {
     for (manifest, status) in &runs {
         let eval = status.latest_eval.as_ref();
         let eval = eval.map_or_else(|| "-".to_owned(), |eval| format!("{:.1}", eval.mean));
-        let seed = &manifest.config["seeds"]["seed_base"];
+        let seed = manifest.config["seeds"]["seed_base"].to_string();
         say(&format!("{:<10}seed {seed:<12}{:<12}{eval:>10}", manifest.id, word(status.state())));
     }
     if let Some(Aggregate { n, mean, iqm, iqm_ci95, .. }) = aggregate {
