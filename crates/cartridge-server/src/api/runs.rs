@@ -954,6 +954,7 @@ async fn start_run(
             let plan = new.plan(lab)?;
             let terms = new.terms();
             if new.dry_run {
+                request.changes_nothing();
                 let runs = lab.preview_runs(&plan, &terms)?;
                 let runs = runs.into_iter().map(Into::into).collect();
                 return Ok(Made::Preview(RunPreview { runs, aliases: plan.aliases, notice }));

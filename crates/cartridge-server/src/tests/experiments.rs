@@ -148,6 +148,10 @@ async fn a_dry_run_says_everything_and_makes_nothing() {
     assert_eq!(std::fs::read_dir(runs).unwrap().count(), 0, "no folder was made");
     let (_, page) = lab.ask("GET", "/api/runs", None).await;
     assert_eq!(page["runs"], json!([]));
+    let (_, audit) = lab.ask("GET", "/api/audit", None).await;
+    let lines = audit["lines"].as_array().unwrap();
+    let deeds: Vec<&Value> = lines.iter().map(|line| &line["what"]).collect();
+    assert_eq!(deeds, ["create"], "the template alone is a change");
 }
 
 #[tokio::test]
@@ -167,6 +171,8 @@ async fn a_template_is_looked_at_before_it_is_made() {
     assert_eq!(preview["same_as"], json!([]));
     let (_, page) = lab.ask("GET", "/api/experiments", None).await;
     assert_eq!(page["experiments"], json!([]), "nothing was made");
+    let (_, audit) = lab.ask("GET", "/api/audit", None).await;
+    assert_eq!(audit["lines"], json!([]), "and nothing recorded");
     // The same in earnest has the hash that was told, and is found by it.
     let mut real = body("Red");
     real["dry_run"] = false.into();
