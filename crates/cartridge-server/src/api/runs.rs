@@ -721,7 +721,10 @@ pub struct NewRun {
 
 /// The seeds of several runs.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "seeds are a list of whole numbers from 0, or {\"seed_base\": 1, \"count\": 5}"
+)]
 pub enum NewSeeds {
     /// These.
     List(Vec<u64>),

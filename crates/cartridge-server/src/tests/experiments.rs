@@ -246,6 +246,10 @@ async fn runs_of_an_experiment_change_only_what_it_allows() {
     check(json!({ "seeds": [1, 1] }), "invalid_config", &["/seeds"]).await;
     check(json!({ "seeds": { "seed_base": 1, "count": 101 } }), "invalid_config", &["/seeds"])
         .await;
+    let body = json!({ "experiment_id": made["id"], "seeds": { "seed_base": -1, "count": 2 } });
+    let (_, problem) = lab.ask("POST", "/api/runs", Some(body)).await;
+    let detail = problem["errors"][0]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("seeds are a list of whole numbers from 0"), "{detail}");
     check(json!({ "env_id": "CartPole-v1" }), "invalid_field", &["/env_id"]).await;
     check(json!({ "seed": 1 }), "invalid_field", &["/seed"]).await;
     let answer = lab.ask("POST", "/api/runs", Some(json!({ "seeds": [1] }))).await;
