@@ -35,6 +35,8 @@ enum Action {
     Alias(AliasArgs),
     /// Put a model away: it is listed only when asked for; its versions stay
     Remove(ShowArgs),
+    /// Bring a model back that was put away
+    Unarchive(ShowArgs),
     Download(DownloadArgs),
 }
 
@@ -137,7 +139,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Action::Show(args) => show(args),
         Action::Add(args) => add(args),
         Action::Alias(args) => alias(args),
-        Action::Remove(args) => remove(args),
+        Action::Remove(args) => archive(args, true),
+        Action::Unarchive(args) => archive(args, false),
         Action::Download(args) => download(args),
     }
 }
@@ -259,10 +262,10 @@ fn alias(args: &AliasArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn remove(args: &ShowArgs) -> anyhow::Result<Exit> {
+fn archive(args: &ShowArgs, is_archived: bool) -> anyhow::Result<Exit> {
     let data = args.data.open_existing()?;
     let name = args.name.parse().map_err(RunError::from)?;
-    let model = model::remove(&data, &name, By::new(&user()))?;
+    let model = model::archive(&data, &name, is_archived, By::new(&user()))?;
     tell(&model, args.json);
     Ok(Exit::Ok)
 }
