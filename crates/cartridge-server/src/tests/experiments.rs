@@ -188,6 +188,9 @@ async fn a_template_is_looked_at_before_it_is_made() {
         "config": { "env_id": "CartPole-v1", "trainer": { "gamma": 2 } } });
     let answer = lab.ask("POST", "/api/experiments", Some(bad)).await;
     check_problem(answer, (422, "invalid_config", &["/config/trainer/gamma"]));
+    // A terminal that lists templates obeys no name.
+    let answer = lab.ask("POST", "/api/experiments", Some(body("\u{1b}[31mRed\nBlue"))).await;
+    check_problem(answer, (422, "invalid_config", &["/name"]));
 }
 
 #[tokio::test]

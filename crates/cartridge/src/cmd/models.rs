@@ -11,7 +11,7 @@ use cartridge_run::steer::By;
 use cartridge_run::store::{Model, ModelList, ModelVersion, RunId};
 use serde_json::json;
 
-use super::{DataArgs, note, say, say_json, user};
+use super::{DataArgs, note, printable, say, say_json, user};
 use crate::exit::Exit;
 
 /// Keep policies under a name, version by version: list, show, add, alias, remove, download
@@ -200,7 +200,7 @@ fn tell(model: &Model, as_json: bool) {
             if aliases.is_empty() { String::new() } else { format!(" ({})", aliases.join(", ")) };
         say(&format!("  version {}{aliases}: {}", version.version, origin(version)));
         if !version.notes.is_empty() {
-            say(&format!("    {}", version.notes));
+            say(&format!("    {}", printable(&version.notes)));
         }
         for parent in &version.parents {
             say(&format!("    forked from {} at step {}", parent.run, parent.step));

@@ -101,7 +101,7 @@ fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
         say_json(&shown);
         return Ok(Exit::Ok);
     }
-    say(&format!("{}  {}", manifest.id, manifest.name));
+    say(&format!("{}  {}", manifest.id, printable(&manifest.name)));
     say(&format!("{}, step {}", word(state), status.step));
     if let Some(failure) = status.failure() {
         say(&format!("why: {}", printable(&failure.message)));
@@ -245,7 +245,7 @@ fn list(args: &ListArgs) -> anyhow::Result<Exit> {
             "{:<10}{:<10}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             row.run_id,
             row.kind.as_str(),
-            row.name,
+            printable(&row.name),
             word(row.state),
             row.step,
             number(row.mean_reward),
