@@ -92,6 +92,11 @@ pub fn look(new: &NewExperiment) -> Result<RunConfig> {
             errors.push(ConfigError::BadValue { key: key.to_owned(), detail });
         }
     }
+    if name.trim().chars().any(char::is_control) {
+        // Lists print it, and a terminal obeys such characters.
+        let detail = "it has line breaks or other control characters".to_owned();
+        errors.push(ConfigError::BadValue { key: "name".to_owned(), detail });
+    }
     let resolved = Resolved::new(config, preset.as_deref()).map_err(|more| {
         errors.extend(more);
         RunError::of_config(std::mem::take(&mut errors))

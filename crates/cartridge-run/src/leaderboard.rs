@@ -1,9 +1,10 @@
 //! What trainings have reached in an environment, best first.
 //!
 //! Trainings that differ in nothing but their seed are one row: its figure is the mean of what
-//! counts for each of them, with the bootstrap interval over the seeds ([`Aggregate`]). One training
-//! alone has the interval of its evaluation's episodes, which says nothing of other seeds, and the
-//! row says which of the two it is.
+//! counts for each of them, with the bootstrap interval over the seeds ([`Aggregate`]). Several with
+//! the same seed are one training made again: of these the one with the most steps counts, and the
+//! newest where they have as many. One seed alone has the interval of its evaluation's episodes,
+//! which says nothing of other seeds, and the row says which of the two it is.
 //!
 //! A training measures itself, and is measured by evaluations that somebody asked for; those count
 //! as well when they are whole and the policy did what it held best, as it does in a training's own.
@@ -166,11 +167,12 @@ pub fn leaderboard(
         .into_iter()
         .filter_map(|(config_sha256, mut runs)| {
             runs.sort_by(|a, b| a.0.created_at.total_cmp(&b.0.created_at));
-            let means: Vec<f64> = runs.iter().map(|(_, it, _)| it.evaluation.mean).collect();
+            let counting = of_each_seed(&runs);
+            let means: Vec<f64> = counting.iter().map(|it| it.mean).collect();
             let aggregate = Aggregate::of(&means)?;
             let (ci95, interval) = match aggregate.mean_ci95 {
                 Some(ci95) => (ci95, Interval::Seeds),
-                None => (runs[0].1.evaluation.ci95, Interval::Episodes),
+                None => (counting[0].ci95, Interval::Episodes),
             };
             let first = &runs[0].0;
             let (name, config) = (first.name.clone(), &first.config);
@@ -180,7 +182,7 @@ pub fn leaderboard(
             let mut runs: Vec<Entry> = runs
                 .into_iter()
                 .map(|(manifest, counts, others)| Entry {
-                    seed: manifest.config["seeds"]["seed_base"].as_u64().unwrap_or(0),
+                    seed: seed_of(&manifest),
                     run_id: manifest.id,
                     counts,
                     others,
@@ -208,6 +210,22 @@ pub fn leaderboard(
         row.place = place + 1;
     }
     Ok(Leaderboard { env_id: env_id.to_owned(), threshold, n_runs, rows })
+}
+
+fn seed_of(manifest: &Manifest) -> u64 {
+    manifest.config["seeds"]["seed_base"].as_u64().unwrap_or(0)
+}
+
+/// The evaluation that counts for each seed, of trainings in the order in which they were made.
+fn of_each_seed(runs: &[(Manifest, Measured, Vec<Measured>)]) -> Vec<&Evaluation> {
+    let mut by_seed: BTreeMap<u64, &Evaluation> = BTreeMap::new();
+    for (manifest, counts, _) in runs {
+        let counting = by_seed.entry(seed_of(manifest)).or_insert(&counts.evaluation);
+        if counts.evaluation.step >= counting.step {
+            *counting = &counts.evaluation;
+        }
+    }
+    by_seed.into_values().collect()
 }
 
 /// The leaderboard of a data folder, as its files say, for who has no index.
@@ -289,6 +307,22 @@ mod tests {
         assert!(other.ci95[0] >= 100.0 && other.ci95[1] <= 300.0);
         let seeds: Vec<u64> = other.runs.iter().map(|entry| entry.seed).collect();
         assert_eq!(seeds, [2, 3, 1], "the best first");
+    }
+
+    #[test]
+    fn a_seed_that_was_trained_again_counts_once() {
+        let row = |runs: Vec<(Manifest, Option<Evaluation>)>| {
+            leaderboard("CartPole-v1", runs, Asked::default()).unwrap().rows.remove(0)
+        };
+        let same = row(vec![run(1, 0.1, 300.0), run(1, 0.1, 300.0), run(1, 0.1, 300.0)]);
+        assert_eq!((same.runs.len(), same.aggregate.n), (3, 1));
+        assert_eq!((same.ci95, same.interval), ([295.0, 305.0], Interval::Episodes));
+        // One was stopped early: what it reached says nothing of the seed.
+        let mut stopped = run(1, 0.1, 20.0);
+        stopped.1 = Some(evaluation(500, 20.0));
+        let two = row(vec![run(1, 0.1, 300.0), stopped, run(2, 0.1, 400.0)]);
+        assert_eq!((two.aggregate.n, two.aggregate.mean), (2, 350.0));
+        assert_eq!(two.interval, Interval::Seeds);
     }
 
     #[test]

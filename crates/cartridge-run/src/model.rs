@@ -220,15 +220,16 @@ pub(crate) fn best_path(data: &DataDir, name: &ModelName) -> PathBuf {
     models::folder(data).join(name.as_str()).join("best.onnx")
 }
 
-/// Puts a model away: it is listed only when asked for. Its versions stay, because matches name
-/// them; a new version brings it back.
-pub fn remove(data: &DataDir, name: &ModelName, by: By<'_>) -> Result<Model> {
+/// Puts a model away, or brings it back: it is listed only when asked for. Its versions stay,
+/// because matches name them; a new version brings it back too.
+pub fn archive(data: &DataDir, name: &ModelName, is_archived: bool, by: By<'_>) -> Result<Model> {
     let mut locked = LockedModels::open(data)?;
     let model = locked.get_mut(name)?;
-    model.archived = true;
+    model.archived = is_archived;
     let model = model.clone();
     locked.save()?;
-    record(data, by, Deed::Archive, name, Value::Null, Value::Null)?;
+    let deed = if is_archived { Deed::Archive } else { Deed::Unarchive };
+    record(data, by, deed, name, Value::Null, Value::Null)?;
     Ok(model)
 }
 

@@ -28,6 +28,14 @@ pub enum ApiError {
         /// What is wrong with it.
         detail: String,
     },
+    /// A field of the request names no game or environment.
+    #[error("{detail}")]
+    UnknownEnvironment {
+        /// JSON pointer of the field.
+        pointer: &'static str,
+        /// What there is instead.
+        detail: String,
+    },
     /// Fields of a configuration are wrong: JSON pointers, and what is wrong with each.
     #[error("{}", in_sentences(.0))]
     Fields(Vec<(String, String)>),
@@ -265,6 +273,9 @@ impl ApiError {
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+            Self::UnknownEnvironment { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
+            }
             Self::Fields(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
@@ -329,6 +340,7 @@ impl ApiError {
         }
         let pointer = match self {
             Self::Field { pointer, .. } => pointer.clone(),
+            Self::UnknownEnvironment { pointer, .. } => (*pointer).to_owned(),
             // The name of a schema is in the address.
             Self::Run(RunError::Config(ConfigError::UnknownSchema { .. })) => return Vec::new(),
             Self::Run(RunError::Config(error)) => error.pointer(),

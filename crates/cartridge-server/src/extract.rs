@@ -111,7 +111,12 @@ impl RequestKey {
         }
     }
 
-    /// Whether anybody has asked who it is, and so has written a line.
+    /// Says that nothing was changed, so that there is nothing to write a line about.
+    pub fn changes_nothing(&self) {
+        self.is_recorded.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether anybody has asked who it is, and so has written a line, or has nothing to write.
     pub(crate) fn is_recorded(&self) -> bool {
         self.is_recorded.load(Ordering::Relaxed)
     }

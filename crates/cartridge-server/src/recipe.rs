@@ -284,6 +284,9 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
         ("DELETE", "/api/models/{name}") => {
             words(&["models", "remove", &asked.part(2)], Vec::new())
         }
+        ("POST", "/api/models/{name}/unarchive") => {
+            words(&["models", "unarchive", &asked.part(2)], Vec::new())
+        }
         ("DELETE", "/api/runs/{id}") => words(&["delete", &asked.part(2)], Vec::new()),
         ("POST", "/api/runs/{id}/tune") => {
             let setting = format!("{}={}", plain(&body["path"]), plain(&body["value"]));

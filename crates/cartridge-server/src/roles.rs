@@ -60,6 +60,7 @@ pub const RULES: &[Rule] = &[
     operator("POST", "/api/models"),
     operator("DELETE", "/api/models/{name}"),
     operator("POST", "/api/models/{name}/aliases"),
+    operator("POST", "/api/models/{name}/unarchive"),
     operator("DELETE", "/api/runs/{id}"),
     operator("POST", "/api/runs/{id}/archive"),
     operator("POST", "/api/runs/{id}/checkpoint"),

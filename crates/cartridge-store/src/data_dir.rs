@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
@@ -117,9 +117,11 @@ impl DataDir {
     }
 }
 
-/// Writes a file so that a reader sees either the old content or the new, never a part.
+/// Writes a file so that a reader sees either the old content or the new, never a part. One that
+/// its owner has closed to others stays closed: `lab.json` may hold the address of a webhook.
 pub fn write_beside(path: &Path, content: &[u8]) -> Result<()> {
-    write_beside_with_mode(path, content, 0o666)
+    let open_to = fs::metadata(path).map_or(0o066, |there| there.permissions().mode() & 0o066);
+    write_beside_with_mode(path, content, 0o600 | open_to)
 }
 
 /// [`write_beside`] for a file that only its owner may read.

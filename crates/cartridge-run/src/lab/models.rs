@@ -53,9 +53,9 @@ impl Lab {
         model::alias(&self.data, name, alias, version, by)
     }
 
-    /// Puts a model away.
-    pub fn remove_model(&self, name: &ModelName, by: By<'_>) -> Result<Model> {
-        model::remove(&self.data, name, by)
+    /// Puts a model away, or brings it back.
+    pub fn archive_model(&self, name: &ModelName, is_archived: bool, by: By<'_>) -> Result<Model> {
+        model::archive(&self.data, name, is_archived, by)
     }
 
     /// Opens a file of a version: a number or an alias.

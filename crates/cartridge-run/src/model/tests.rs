@@ -151,7 +151,9 @@ fn what_was_put_away_comes_back_with_a_new_version() {
     let fixture = Fixture::new();
     fixture.add("pole", None).unwrap();
     let name = "pole".parse().unwrap();
-    assert!(remove(&fixture.data, &name, By::new("ada")).unwrap().archived);
+    assert!(archive(&fixture.data, &name, true, By::new("ada")).unwrap().archived);
+    assert!(!archive(&fixture.data, &name, false, By::new("ada")).unwrap().archived);
+    assert!(archive(&fixture.data, &name, true, By::new("ada")).unwrap().archived);
     assert_eq!(fixture.steps("pole@1"), Some(100), "matches name it");
     assert!(!fixture.add("pole", None).unwrap().0.archived);
 }

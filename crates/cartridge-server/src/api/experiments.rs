@@ -248,7 +248,10 @@ async fn create_experiment(
     let new = NewExperiment { name, description, preset, config };
     let made = state
         .ask(move |lab| match dry_run {
-            true => Ok(MadeTemplate::Preview(Box::new(preview(lab, &new, seeds.as_ref())?))),
+            true => {
+                request.changes_nothing();
+                Ok(MadeTemplate::Preview(Box::new(preview(lab, &new, seeds.as_ref())?)))
+            }
             false => {
                 let made = lab.create_experiment(new, request.by())?;
                 Ok(MadeTemplate::Experiment(Box::new(made.into())))

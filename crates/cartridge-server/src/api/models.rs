@@ -349,7 +349,25 @@ async fn remove_model(
     request: RequestKey,
 ) -> Result<Json<ModelDetail>, ApiError> {
     let name = parse_name(&name)?;
-    let model = state.ask(move |lab| lab.remove_model(&name, request.by())).await?;
+    let model = state.ask(move |lab| lab.archive_model(&name, true, request.by())).await?;
+    Ok(Json(ModelDetail::new(&model)?))
+}
+
+/// Bring a model back from the archive.
+#[utoipa::path(
+    post,
+    path = "/api/models/{name}/unarchive",
+    tag = "models",
+    params(("name" = String, Path, description = "Name of the model")),
+    responses((status = 200, body = ModelDetail), (status = 401, body = Problem), (status = 404, body = Problem)),
+)]
+async fn unarchive_model(
+    State(state): State<AppState>,
+    Path(name): Path<String>,
+    request: RequestKey,
+) -> Result<Json<ModelDetail>, ApiError> {
+    let name = parse_name(&name)?;
+    let model = state.ask(move |lab| lab.archive_model(&name, false, request.by())).await?;
     Ok(Json(ModelDetail::new(&model)?))
 }
 
@@ -457,6 +475,7 @@ pub fn router() -> OpenApiRouter<AppState> {
         .routes(routes!(list_models, create_model))
         .routes(routes!(show_model, remove_model))
         .routes(routes!(alias_model))
+        .routes(routes!(unarchive_model))
         .routes(routes!(get_model_policy))
         .routes(routes!(get_model_weights))
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cartridge_run::{Lab, leaderboard, ratings};
+use cartridge_run::{Lab, RunError, leaderboard, ratings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -465,7 +465,12 @@ async fn show_leaderboard(
             }
             board
         }
-        None => state.ask(work_out).await?,
+        None => state.ask(work_out).await.map_err(|error| match error {
+            ApiError::Run(RunError::Registry(error)) => {
+                ApiError::UnknownEnvironment { pointer: "/env", detail: error.to_string() }
+            }
+            error => error,
+        })?,
     };
     let rows = found.rows.iter().take(limit).cloned().map(Into::into).collect();
     let leaderboard::Leaderboard { env_id, threshold, n_runs, .. } = &*found;

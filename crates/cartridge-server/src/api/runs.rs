@@ -721,7 +721,10 @@ pub struct NewRun {
 
 /// The seeds of several runs.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "seeds are a list of whole numbers from 0, or {\"seed_base\": 1, \"count\": 5}"
+)]
 pub enum NewSeeds {
     /// These.
     List(Vec<u64>),
@@ -954,6 +957,7 @@ async fn start_run(
             let plan = new.plan(lab)?;
             let terms = new.terms();
             if new.dry_run {
+                request.changes_nothing();
                 let runs = lab.preview_runs(&plan, &terms)?;
                 let runs = runs.into_iter().map(Into::into).collect();
                 return Ok(Made::Preview(RunPreview { runs, aliases: plan.aliases, notice }));

@@ -105,5 +105,5 @@ async fn a_leaderboard_has_its_threshold() {
     assert_eq!((status, &board["threshold"]), (StatusCode::OK, &json!(475.0)));
     assert_eq!(board["rows"], json!([]));
     let unknown = lab.ask("GET", "/api/leaderboard?env=CartPole-v9", None).await;
-    check_problem(unknown, (422, "unknown_environment", &["/game"]));
+    check_problem(unknown, (422, "unknown_environment", &["/env"]));
 }

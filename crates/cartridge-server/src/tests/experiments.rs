@@ -148,6 +148,10 @@ async fn a_dry_run_says_everything_and_makes_nothing() {
     assert_eq!(std::fs::read_dir(runs).unwrap().count(), 0, "no folder was made");
     let (_, page) = lab.ask("GET", "/api/runs", None).await;
     assert_eq!(page["runs"], json!([]));
+    let (_, audit) = lab.ask("GET", "/api/audit", None).await;
+    let lines = audit["lines"].as_array().unwrap();
+    let deeds: Vec<&Value> = lines.iter().map(|line| &line["what"]).collect();
+    assert_eq!(deeds, ["create"], "the template alone is a change");
 }
 
 #[tokio::test]
@@ -167,6 +171,8 @@ async fn a_template_is_looked_at_before_it_is_made() {
     assert_eq!(preview["same_as"], json!([]));
     let (_, page) = lab.ask("GET", "/api/experiments", None).await;
     assert_eq!(page["experiments"], json!([]), "nothing was made");
+    let (_, audit) = lab.ask("GET", "/api/audit", None).await;
+    assert_eq!(audit["lines"], json!([]), "and nothing recorded");
     // The same in earnest has the hash that was told, and is found by it.
     let mut real = body("Red");
     real["dry_run"] = false.into();
@@ -182,6 +188,9 @@ async fn a_template_is_looked_at_before_it_is_made() {
         "config": { "env_id": "CartPole-v1", "trainer": { "gamma": 2 } } });
     let answer = lab.ask("POST", "/api/experiments", Some(bad)).await;
     check_problem(answer, (422, "invalid_config", &["/config/trainer/gamma"]));
+    // A terminal that lists templates obeys no name.
+    let answer = lab.ask("POST", "/api/experiments", Some(body("\u{1b}[31mRed\nBlue"))).await;
+    check_problem(answer, (422, "invalid_config", &["/name"]));
 }
 
 #[tokio::test]
@@ -240,6 +249,10 @@ async fn runs_of_an_experiment_change_only_what_it_allows() {
     check(json!({ "seeds": [1, 1] }), "invalid_config", &["/seeds"]).await;
     check(json!({ "seeds": { "seed_base": 1, "count": 101 } }), "invalid_config", &["/seeds"])
         .await;
+    let body = json!({ "experiment_id": made["id"], "seeds": { "seed_base": -1, "count": 2 } });
+    let (_, problem) = lab.ask("POST", "/api/runs", Some(body)).await;
+    let detail = problem["errors"][0]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("seeds are a list of whole numbers from 0"), "{detail}");
     check(json!({ "env_id": "CartPole-v1" }), "invalid_field", &["/env_id"]).await;
     check(json!({ "seed": 1 }), "invalid_field", &["/seed"]).await;
     let answer = lab.ask("POST", "/api/runs", Some(json!({ "seeds": [1] }))).await;

@@ -60,6 +60,9 @@ async fn an_onnx_file_of_a_run_is_kept_named_and_served() {
     assert_eq!((status, &gone["archived"]), (StatusCode::OK, &json!(true)));
     assert_eq!(names("").await, Vec::<Value>::new());
     assert_eq!(names("?archived=true").await, ["pole"]);
+    let (status, back) = lab.ask("POST", "/api/models/pole/unarchive", None).await;
+    assert_eq!((status, &back["archived"]), (StatusCode::OK, &json!(false)));
+    assert_eq!(names("").await, ["pole"]);
     let (_, audit) = lab.ask("GET", "/api/audit", None).await;
     let deeds: Vec<&str> = audit["lines"]
         .as_array()
@@ -68,7 +71,7 @@ async fn an_onnx_file_of_a_run_is_kept_named_and_served() {
         .filter(|it| it["target"] == "model:pole")
         .map(|it| it["what"].as_str().unwrap_or_else(|| panic!("{it}")))
         .collect();
-    assert_eq!(deeds, ["create", "alias", "archive"]);
+    assert_eq!(deeds, ["create", "alias", "archive", "unarchive"]);
 }
 
 #[tokio::test]

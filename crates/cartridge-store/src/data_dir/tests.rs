@@ -74,3 +74,17 @@ fn what_is_only_read_is_not_made() {
     DataDir::open(&path).unwrap();
     DataDir::open_existing(&path).unwrap();
 }
+
+#[test]
+fn what_is_closed_to_others_stays_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lab.json");
+    let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    write_beside(&path, b"1").unwrap();
+    let usual = mode();
+    write_beside(&path, b"2").unwrap();
+    assert_eq!(mode(), usual);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    write_beside(&path, b"3").unwrap();
+    assert_eq!((mode(), fs::read(&path).unwrap()), (0o600, b"3".to_vec()));
+}

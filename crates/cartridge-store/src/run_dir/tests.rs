@@ -63,3 +63,10 @@ fn only_our_own_names_are_names() {
         assert!(name.parse::<RunId>().is_err(), "{name}");
     }
 }
+
+#[test]
+fn names_fill_their_column() {
+    let run: RunId = "r-7f3k2m".parse().unwrap();
+    let experiment: crate::ExperimentId = "e-7f3k2m".parse().unwrap();
+    assert_eq!(format!("{run:<10}|{experiment:>10}|{run}"), "r-7f3k2m  |  e-7f3k2m|r-7f3k2m");
+}

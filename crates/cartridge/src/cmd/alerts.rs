@@ -5,7 +5,7 @@ use cartridge_run::clock::unix_now;
 use cartridge_run::steer::By;
 use cartridge_run::time::rfc3339;
 
-use super::{DataArgs, note, say, say_json, user};
+use super::{DataArgs, note, printable, say, say_json, user};
 use crate::exit::Exit;
 
 /// List alerts, and take note of them
@@ -93,7 +93,7 @@ fn list(state: Option<Wanted>, all: bool, limit: usize, common: &Common) -> anyh
 
 fn show(alert: &Alert) {
     let state = alert.state.as_str();
-    say(&format!("{:<8} {state:<12} {}", alert.id, alert.cause.sentence));
+    say(&format!("{:<8} {state:<12} {}", alert.id, printable(&alert.cause.sentence)));
     let about = alert.cause.run_id.as_ref().map_or("the lab", |id| id.as_str());
     let mut when = format!("since {}", rfc3339(alert.triggered_at));
     if let (Some(at), Some(why)) = (alert.resolved_at, &alert.resolved_reason) {

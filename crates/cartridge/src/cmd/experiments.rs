@@ -14,7 +14,9 @@ use cartridge_run::store::{DataDir, Experiment, ExperimentId, Manifest};
 use serde_json::{Map, Value, json};
 
 use super::train::TermArgs;
-use super::{DataArgs, STOP_GRACE_SECONDS, VERSION, launcher, note, parse_id, say, say_json, user};
+use super::{
+    DataArgs, STOP_GRACE_SECONDS, VERSION, launcher, note, parse_id, printable, say, say_json, user,
+};
 use crate::exit::Exit;
 
 /// Make, list and clone experiments: templates of runs that never change
@@ -328,7 +330,8 @@ fn list(args: &ListArgs) -> anyhow::Result<Exit> {
                 "n_runs": n_runs,
             }));
         } else {
-            say(&format!("{id:<10}{env_id:<26}{algo:<6}{n_runs:>5}  {:<14}{name}", &sha256[..12]));
+            let (hash, name) = (&sha256[..12], printable(name));
+            say(&format!("{id:<10}{env_id:<26}{algo:<6}{n_runs:>5}  {hash:<14}{name}"));
         }
     }
     Ok(Exit::Ok)

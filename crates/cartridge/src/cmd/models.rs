@@ -11,7 +11,7 @@ use cartridge_run::steer::By;
 use cartridge_run::store::{Model, ModelList, ModelVersion, RunId};
 use serde_json::json;
 
-use super::{DataArgs, note, say, say_json, user};
+use super::{DataArgs, note, printable, say, say_json, user};
 use crate::exit::Exit;
 
 /// Keep policies under a name, version by version: list, show, add, alias, remove, download
@@ -35,6 +35,8 @@ enum Action {
     Alias(AliasArgs),
     /// Put a model away: it is listed only when asked for; its versions stay
     Remove(ShowArgs),
+    /// Bring a model back that was put away
+    Unarchive(ShowArgs),
     Download(DownloadArgs),
 }
 
@@ -137,7 +139,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Action::Show(args) => show(args),
         Action::Add(args) => add(args),
         Action::Alias(args) => alias(args),
-        Action::Remove(args) => remove(args),
+        Action::Remove(args) => archive(args, true),
+        Action::Unarchive(args) => archive(args, false),
         Action::Download(args) => download(args),
     }
 }
@@ -197,7 +200,7 @@ fn tell(model: &Model, as_json: bool) {
             if aliases.is_empty() { String::new() } else { format!(" ({})", aliases.join(", ")) };
         say(&format!("  version {}{aliases}: {}", version.version, origin(version)));
         if !version.notes.is_empty() {
-            say(&format!("    {}", version.notes));
+            say(&format!("    {}", printable(&version.notes)));
         }
         for parent in &version.parents {
             say(&format!("    forked from {} at step {}", parent.run, parent.step));
@@ -259,10 +262,10 @@ fn alias(args: &AliasArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn remove(args: &ShowArgs) -> anyhow::Result<Exit> {
+fn archive(args: &ShowArgs, is_archived: bool) -> anyhow::Result<Exit> {
     let data = args.data.open_existing()?;
     let name = args.name.parse().map_err(RunError::from)?;
-    let model = model::remove(&data, &name, By::new(&user()))?;
+    let model = model::archive(&data, &name, is_archived, By::new(&user()))?;
     tell(&model, args.json);
     Ok(Exit::Ok)
 }

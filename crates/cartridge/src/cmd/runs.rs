@@ -101,7 +101,7 @@ fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
         say_json(&shown);
         return Ok(Exit::Ok);
     }
-    say(&format!("{}  {}", manifest.id, manifest.name));
+    say(&format!("{}  {}", manifest.id, printable(&manifest.name)));
     say(&format!("{}, step {}", word(state), status.step));
     if let Some(failure) = status.failure() {
         say(&format!("why: {}", printable(&failure.message)));
@@ -165,7 +165,7 @@ fn group(args: &ShowArgs) -> anyhow::Result<Exit> {
     for (manifest, status) in &runs {
         let eval = status.latest_eval.as_ref();
         let eval = eval.map_or_else(|| "-".to_owned(), |eval| format!("{:.1}", eval.mean));
-        let seed = &manifest.config["seeds"]["seed_base"];
+        let seed = manifest.config["seeds"]["seed_base"].to_string();
         say(&format!("{:<10}seed {seed:<12}{:<12}{eval:>10}", manifest.id, word(status.state())));
     }
     if let Some(Aggregate { n, mean, iqm, iqm_ci95, .. }) = aggregate {
@@ -245,7 +245,7 @@ fn list(args: &ListArgs) -> anyhow::Result<Exit> {
             "{:<10}{:<10}{:<width$}{:<12}{:>12}{:>12}{:>12}",
             row.run_id,
             row.kind.as_str(),
-            row.name,
+            printable(&row.name),
             word(row.state),
             row.step,
             number(row.mean_reward),

@@ -750,3 +750,13 @@ for line in sys.stdin:
     let verified = run(folder.path(), &["audit", "verify", "--data", "."]);
     assert!(verified.status.success(), "{}", text(&verified.stdout));
 }
+
+#[test]
+fn a_name_does_nothing_to_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "\u{1b}]0;owned\u{7} \u{1b}[31mred";
+    exec(folder.path(), &["--name", name], &["--steps", "64", "--delay", "0"]);
+    let output = run(folder.path(), &["runs"]);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("red") && !shown.contains('\u{1b}'), "{shown:?}");
+}
