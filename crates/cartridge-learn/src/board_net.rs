@@ -35,6 +35,7 @@ use crate::kernels::{
 use crate::network::{Layer, normal, orthogonal};
 use crate::team::Team;
 
+pub(crate) use self::file::ABOUT;
 pub(crate) use self::gradient::Turned;
 
 /// What a network sees and says.
