@@ -12,7 +12,7 @@
 //! * [`board_net`]: networks that look at a board and say policy and value, convolutional or dense.
 //!   [`board_learner`] takes them towards what a search has found.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
-//! * [`schedule`]: settings that fall while a training goes on.
+//! * [`schedule`]: settings that change while a training goes on.
 //! * [`team`]: the threads that share the work.
 //!
 //! **Invariant:** no database, file, clock or socket is reachable from this crate. A seed and a
