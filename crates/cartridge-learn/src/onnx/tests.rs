@@ -391,10 +391,25 @@ fn the_file_of_a_board_net_runs_as_a_graph() {
 #[test]
 fn a_small_file_cannot_ask_for_a_large_board() {
     let shape = Shape { n_planes: 256, n_rows: 64, n_columns: 64, n_actions: 1 };
-    let network = BoardNet::zeros(shape, &BoardConfig::residual(0, 16)).unwrap();
-    let model =
-        Model::decode(&export_board_net(&network, vec![]), &mut |_| unreachable!()).unwrap();
-    assert!(board::recognise(&model, 1 << 28, 256).is_none());
-    assert!(board::recognise(&model, 1 << 28, 1).is_some());
-    assert!(board::recognise(&model, 1 << 10, 1).is_none());
+    let config = BoardConfig::Residual {
+        n_blocks: 0,
+        n_channels: 16,
+        n_policy_channels: 1,
+        n_value_channels: 1,
+        n_value_units: 1,
+    };
+    let network = BoardNet::zeros(shape, &config).unwrap();
+    let bytes = export_board_net(&network, vec![]);
+    let model = Model::decode(&bytes, &mut |_| unreachable!()).unwrap();
+    let is_known = |n_bytes, n_rows| board::recognise(&model, n_bytes, n_rows).is_some();
+    assert!(is_known(bytes.len(), 1));
+    // Too many numbers at once, and a file that has fewer than it says.
+    assert!(!is_known(bytes.len(), 8) && !is_known(1 << 10, 1));
+    // A small board, but too much to do.
+    let shape = Shape { n_planes: 2, n_rows: 19, n_columns: 19, n_actions: 1 };
+    let network = BoardNet::zeros(shape, &BoardConfig::residual(20, 128)).unwrap();
+    let bytes = export_board_net(&network, vec![]);
+    let model = Model::decode(&bytes, &mut |_| unreachable!()).unwrap();
+    let is_known = |n_rows| board::recognise(&model, bytes.len(), n_rows).is_some();
+    assert!(is_known(1) && !is_known(64));
 }
