@@ -7,9 +7,9 @@
 //! multiplications for four cells instead of 36. Its constants are ones and halves, so it rounds
 //! hardly worse than the definition: to within 2e-6 where that gives numbers about one.
 //!
-//! Measured on one core of a Zen 4 at 2.6 to 3.7 GHz, boards of 6×7, in GFLOP/s of the definition
-//! (with 32 channels, with 64): a direct kernel that left out the rim 139 and 142, this 171 and 195,
-//! tiles of four by four 184 and 217 but with ten times the error.
+//! Measured in CPU time on one core of a busy AMD EPYC with AVX-512, 64 boards of 6×7, in GFLOP/s of
+//! the definition (with 32 channels, with 64): a direct kernel that left out the rim 139 and 142, this
+//! 171 and 195, tiles of four by four 184 and 217 but with seven to ten times the error.
 //!
 //! Cells have their channels side by side, and there are whole registers of them.
 
