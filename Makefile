@@ -83,6 +83,7 @@ bench: build
 	benches/environments.sh > benches/results/environments.txt
 	benches/cartpole.sh > benches/results/cartpole.jsonl
 	benches/kernels.sh > benches/results/kernels.txt
+	benches/boardnets.sh > benches/results/boardnets.txt
 	benches/training.sh > benches/results/training.txt
 	benches/prospector.sh
 	benches/levels.sh > benches/results/levels.jsonl

@@ -10,11 +10,13 @@
 
 mod product;
 mod vector;
+mod winograd;
 
 use std::ops::Range;
 
 pub(crate) use self::product::{Finish, Panels, Right, Sieve};
 use self::vector::Vector;
+pub(crate) use self::winograd::{Board, CHANNELS, Ending, Filters, Gate, Scratch, WINDOW};
 
 /// The instruction set to run on. Only a detected one can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +157,32 @@ kernels! {
     /// Fills the panel that begins at `column` of `matrix`.
     fn pack_panel(matrix: Matrix<'_>, column: usize, panel: &mut [f32]) = pack_panel_body;
 
+    /// Slides windows of three by three over boards: writes into `out` what `filters` make of
+    /// `inputs`, both with the channels of a cell side by side.
+    fn convolve(
+        board: Board,
+        inputs: &[f32],
+        filters: &Filters,
+        ending: Ending<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f32]
+    ) = convolve_body;
+
+    /// Overwrites `gradient` with that of the weights of [`convolve`], where what the loss changes
+    /// with its sums is `deltas`.
+    fn convolution_gradient(
+        board: Board,
+        inputs: &[f32],
+        deltas: &[f32],
+        sizes: [usize; 2],
+        scratch: &mut Scratch,
+        gradient: &mut [f32]
+    ) = convolution_gradient_body;
+
+    /// Takes the weights of windows, a row of outputs for each input for each part of the window,
+    /// to where [`convolve`] multiplies them.
+    fn transform_weights(weights: &[f32], transformed: &mut [f32]) = transform_weights_body;
+
     /// Adds `values` to `sums`, element by element.
     fn add(values: &[f32], sums: &mut [f32]) = add_body;
 
@@ -279,11 +307,11 @@ fn multiply_body<T: Target>(
     out: &mut [f32],
 ) {
     match T::LEVEL {
-        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS>(pairs, finish, out),
+        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS, 1>(pairs, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS>(pairs, finish, out),
+        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS, 1>(pairs, finish, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => product::multiply::<T::Vector, 4, VECTORS_AVX512>(pairs, finish, out),
+        Level::Avx512 => product::multiply::<T::Vector, 4, VECTORS_AVX512, 2>(pairs, finish, out),
     }
 }
 
@@ -298,13 +326,15 @@ fn multiply_sifted_body<T: Target>(
 ) {
     match T::LEVEL {
         Level::Baseline => {
-            product::multiply_sifted::<T::Vector, 4, VECTORS>(a, b, finish, sieve, out);
+            product::multiply_sifted::<T::Vector, 4, VECTORS, 1>(a, b, finish, sieve, out);
         }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => product::multiply_sifted::<T::Vector, 6, VECTORS>(a, b, finish, sieve, out),
+        Level::Avx2 => {
+            product::multiply_sifted::<T::Vector, 6, VECTORS, 1>(a, b, finish, sieve, out);
+        }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => {
-            product::multiply_sifted::<T::Vector, 4, VECTORS_AVX512>(a, b, finish, sieve, out);
+            product::multiply_sifted::<T::Vector, 4, VECTORS_AVX512, 2>(a, b, finish, sieve, out);
         }
     }
 }
@@ -321,6 +351,35 @@ fn resize_panels_body<T: Target>(n_rows: usize, n_columns: usize, panels: &mut P
 #[inline(always)]
 fn pack_panel_body<T: Target>(matrix: Matrix<'_>, column: usize, panel: &mut [f32]) {
     product::pack_panel::<T::Vector>(matrix, column, panel);
+}
+
+#[inline(always)]
+fn convolve_body<T: Target>(
+    board: Board,
+    inputs: &[f32],
+    filters: &Filters,
+    ending: Ending<'_>,
+    scratch: &mut Scratch,
+    out: &mut [f32],
+) {
+    winograd::convolve::<T>(board, inputs, filters, ending, scratch, out);
+}
+
+#[inline(always)]
+fn convolution_gradient_body<T: Target>(
+    board: Board,
+    inputs: &[f32],
+    deltas: &[f32],
+    sizes: [usize; 2],
+    scratch: &mut Scratch,
+    gradient: &mut [f32],
+) {
+    winograd::gradient::<T>(board, inputs, deltas, sizes, scratch, gradient);
+}
+
+#[inline(always)]
+fn transform_weights_body<T: Target>(weights: &[f32], transformed: &mut [f32]) {
+    winograd::transform_weights(weights, transformed);
 }
 
 #[inline(always)]

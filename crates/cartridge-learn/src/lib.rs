@@ -9,8 +9,10 @@
 //! * [`report`]: what a learner says of an update, and [`fault`]: of one that went wrong.
 //! * [`onnx`]: policies as ONNX files, out and in.
 //! * [`metric`]: the names of everything that is measured.
+//! * [`board_net`]: networks that look at a board and say policy and value, convolutional or dense.
+//!   [`board_learner`] takes them towards what a search has found.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
-//! * [`schedule`]: settings that fall while a training goes on.
+//! * [`schedule`]: settings that change while a training goes on.
 //! * [`team`]: the threads that share the work.
 //!
 //! **Invariant:** no database, file, clock or socket is reachable from this crate. A seed and a
@@ -18,6 +20,8 @@
 //! processor with AVX2.
 
 pub mod adam;
+pub mod board_learner;
+pub mod board_net;
 pub mod dqn;
 pub mod fault;
 mod kernels;

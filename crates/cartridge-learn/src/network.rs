@@ -479,7 +479,7 @@ fn layers(sizes: &[usize]) -> Vec<Layer> {
 
 /// A random matrix of `n_rows` by `n_columns` whose rows or columns, whichever are fewer, are
 /// orthonormal (Saxe, McClelland and Ganguli 2014).
-fn orthogonal(n_rows: usize, n_columns: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
+pub(crate) fn orthogonal(n_rows: usize, n_columns: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
     let (n_vectors, length) = (n_rows.min(n_columns), n_rows.max(n_columns));
     let mut vectors: Vec<Vec<f64>> = Vec::with_capacity(n_vectors);
     while vectors.len() < n_vectors {
@@ -502,7 +502,7 @@ fn orthogonal(n_rows: usize, n_columns: usize, rng: &mut fastrand::Rng) -> Vec<f
 }
 
 /// A standard normal number, by the method of Box and Muller.
-fn normal(rng: &mut fastrand::Rng) -> f64 {
+pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
     let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * rng.f64()).cos()
 }

@@ -1,6 +1,7 @@
 //! Policies as ONNX files: written for other programs, and read from them.
 //!
-//! * [`export`]: a policy of ours as a file. `docs/onnx.md` says what is in it.
+//! * [`export`]: a policy of ours as a file. `docs/onnx.md` says what is in it. [`board`] has networks
+//!   that look at a board, and knows them again.
 //! * [`model`]: the parts of the format that a policy needs.
 //! * [`OnnxPolicy`]: a file made by any program, checked and run. `operators` has what it can
 //!   compute.
@@ -13,6 +14,7 @@
 //! here anyway: the same sums in the same order, so that our own file plays as the policy that it
 //! was made from, to the bit. `benches/results/onnx-runtime.txt` has it beside `tract` and `rten`.
 
+pub mod board;
 pub mod export;
 pub mod model;
 mod operators;

@@ -509,7 +509,12 @@ impl RowScale {
     }
 }
 
-fn read(file: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Result<Vec<f32>, PolicyError> {
+/// A tensor that must have this shape.
+pub(crate) fn read(
+    file: &SafeTensors<'_>,
+    name: &str,
+    shape: &[usize],
+) -> Result<Vec<f32>, PolicyError> {
     let tensor = file.tensor(name)?;
     if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
         return Err(PolicyError::Shape {
@@ -530,7 +535,7 @@ fn transpose(values: &[f32], n_rows: usize, n_columns: usize) -> Vec<f32> {
     (0..n_rows * n_columns).map(|at| values[at % n_rows * n_columns + at / n_rows]).collect()
 }
 
-fn little_endian(values: &[f32]) -> Vec<u8> {
+pub(crate) fn little_endian(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 

@@ -1,4 +1,5 @@
-//! Settings that fall while a training goes on.
+//! Settings that change while a training goes on. They are functions of how much of it is over, so a
+//! training that was interrupted finds them where they were.
 
 use std::fmt;
 use std::str::FromStr;
@@ -89,9 +90,59 @@ impl<'de> Deserialize<'de> for Schedule {
     }
 }
 
+/// How a learning rate rises and falls, as a share of the greatest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Course {
+    /// Always the greatest.
+    Constant,
+    /// Falls from the greatest to nothing along half a wave (Loshchilov and Hutter 2017, "SGDR").
+    #[default]
+    Cosine,
+    /// Rises from a 25th to the greatest in the first three tenths, then falls to next to nothing, both
+    /// along half a wave (Smith and Topin 2018, "Super-convergence"; numbers as in PyTorch).
+    OneCycle,
+}
+
+impl Course {
+    /// Its value when `done` of the training, from 0 to 1, is over.
+    pub fn at(self, done: f64) -> f64 {
+        const RISE: f64 = 0.3;
+        const FIRST: f64 = 1.0 / 25.0;
+        const LAST: f64 = FIRST / 10_000.0;
+        let done = done.clamp(0.0, 1.0);
+        let between = |from: f64, to: f64, part: f64| {
+            to + (from - to) * 0.5 * (1.0 + (std::f64::consts::PI * part).cos())
+        };
+        match self {
+            Self::Constant => 1.0,
+            Self::Cosine => between(1.0, 0.0, done),
+            Self::OneCycle if done < RISE => between(FIRST, 1.0, done / RISE),
+            Self::OneCycle => between(1.0, LAST, (done - RISE) / (1.0 - RISE)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check_course(course: Course, expected: [f64; 5]) {
+        let found = [-0.5, 0.0, 0.3, 0.65, 1.5].map(|done| course.at(done));
+        for (x, y) in found.iter().zip(expected) {
+            assert!((x - y).abs() < 1e-9, "{course:?}: {found:?} is not {expected:?}");
+        }
+    }
+
+    #[test]
+    fn courses_rise_and_fall() {
+        check_course(Course::Constant, [1.0; 5]);
+        // Half of one more than the cosine of 54 and of 117 degrees.
+        check_course(Course::Cosine, [1.0, 1.0, 0.793_892_626_146, 0.273_004_750_130, 0.0]);
+        check_course(Course::OneCycle, [0.04, 0.04, 1.0, 0.500_002, 4e-6]);
+        assert_eq!(serde_json::to_string(&Course::OneCycle).unwrap(), "\"one_cycle\"");
+    }
 
     #[track_caller]
     fn check(json: &str, expected: Schedule) {

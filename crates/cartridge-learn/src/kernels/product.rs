@@ -21,15 +21,15 @@ pub(crate) struct Panels {
     values: Vec<f32>,
     n_rows: usize,
     n_columns: usize,
-    /// Columns of a panel of several vectors, and of one of a single vector.
-    widths: [usize; 2],
+    /// Columns of a panel of several vectors, of one of half as many, and of one of a single vector.
+    widths: [usize; 3],
 }
 
 impl Panels {
     /// Makes room for a matrix of this size.
     pub(super) fn resize<V: Vector, const VECTORS: usize>(&mut self, n_rows: usize, n: usize) {
         (self.n_rows, self.n_columns) = (n_rows, n);
-        self.widths = [VECTORS * V::LANES, V::LANES];
+        self.widths = widths::<V, VECTORS>();
         self.values.resize(n_rows * n.next_multiple_of(V::LANES), 0.0);
     }
 
@@ -40,7 +40,7 @@ impl Panels {
         std::iter::from_fn(move || {
             let first = column;
             let n_left = n_columns.checked_sub(first).filter(|&n| n > 0)?;
-            column += if n_left >= widths[0] { widths[0] } else { widths[1] };
+            column += panel_width(*widths, n_left);
             let size = (column - first) * *n_rows;
             Some((first, rest.split_off_mut(..size)?))
         })
@@ -123,10 +123,16 @@ pub(super) fn pack_panel<V: Vector>(matrix: Matrix<'_>, column: usize, panel: &m
     }
 }
 
+/// Columns of panels, the widest first.
+#[inline(always)]
+fn widths<V: Vector, const VECTORS: usize>() -> [usize; 3] {
+    [VECTORS * V::LANES, VECTORS / 2 * V::LANES, V::LANES]
+}
+
 /// Columns of the next panel when so many are left.
 #[inline(always)]
-fn panel_width<V: Vector, const VECTORS: usize>(n_left: usize) -> usize {
-    if n_left >= VECTORS * V::LANES { VECTORS * V::LANES } else { V::LANES }
+fn panel_width(widths: [usize; 3], n_left: usize) -> usize {
+    widths.into_iter().find(|&width| n_left >= width).unwrap_or(widths[2])
 }
 
 /// In which columns a matrix has anything but zeros: for some rows at a time, those of a tile.
@@ -192,13 +198,15 @@ pub(crate) enum Finish<'a> {
     TanhSlope(&'a [f32]),
     /// Kept only where these are above zero, element by element.
     ReluSlope(&'a [f32]),
+    /// Added to what is there.
+    Sum,
 }
 
 impl Finish<'_> {
     /// Whether it has as many numbers as a product of this size needs.
     fn fits(&self, n_rows: usize, n_columns: usize) -> bool {
         match self {
-            Self::Plain => true,
+            Self::Plain | Self::Sum => true,
             Self::Bias(bias) | Self::BiasTanh(bias) | Self::BiasRelu(bias) => {
                 bias.len() == n_columns
             }
@@ -210,9 +218,9 @@ impl Finish<'_> {
 }
 
 /// Writes the sum of the products of all pairs into `out`, in tiles of `ROWS` rows and `VECTORS`
-/// vectors. Every element is the sum over `k` in sequence, from pair to pair, whatever its tile.
+/// vectors, `HALF` of them or one. Every element is the sum over `k` in sequence, from pair to pair, whatever its tile.
 #[inline(always)]
-pub(super) fn multiply<V: Vector, const ROWS: usize, const VECTORS: usize>(
+pub(super) fn multiply<V: Vector, const ROWS: usize, const VECTORS: usize, const HALF: usize>(
     pairs: &[(Matrix<'_>, Right<'_>)],
     finish: Finish<'_>,
     out: &mut [f32],
@@ -227,15 +235,16 @@ pub(super) fn multiply<V: Vector, const ROWS: usize, const VECTORS: usize>(
     }
     let mut column = 0;
     while column < n_columns {
-        let width = panel_width::<V, VECTORS>(n_columns - column);
+        let n_left = n_columns - column;
+        let width = panel_width(widths::<V, VECTORS>(), n_left);
+        let place = Place { row: 0, column, n_columns, width: V::LANES.min(n_left) };
         // SAFETY: the sizes were checked above; the instruction set is the caller's.
         unsafe {
-            if width > V::LANES {
-                let place = Place { row: 0, column, n_columns, width: V::LANES };
+            if width == VECTORS * V::LANES {
                 rows::<V, ROWS, VECTORS>(pairs, finish, out, place, n_rows);
+            } else if width == HALF * V::LANES {
+                rows::<V, ROWS, HALF>(pairs, finish, out, place, n_rows);
             } else {
-                let width = width.min(n_columns - column);
-                let place = Place { row: 0, column, n_columns, width };
                 rows::<V, ROWS, 1>(pairs, finish, out, place, n_rows);
             }
         }
@@ -334,7 +343,12 @@ unsafe fn add_products<V: Vector, const ROWS: usize, const VECTORS: usize>(
 
 /// As [`multiply`] of one pair, leaving out what is zero in all rows of a tile.
 #[inline(always)]
-pub(super) fn multiply_sifted<V: Vector, const ROWS: usize, const VECTORS: usize>(
+pub(super) fn multiply_sifted<
+    V: Vector,
+    const ROWS: usize,
+    const VECTORS: usize,
+    const HALF: usize,
+>(
     a: Matrix<'_>,
     b: &Panels,
     finish: Finish<'_>,
@@ -354,7 +368,7 @@ pub(super) fn multiply_sifted<V: Vector, const ROWS: usize, const VECTORS: usize
     let mut column = 0;
     while column < b.n_columns {
         let n_left = b.n_columns - column;
-        let panel = panel_width::<V, VECTORS>(n_left);
+        let panel = panel_width(widths::<V, VECTORS>(), n_left);
         for (index, row) in (0..n_tiled).step_by(ROWS).chain(n_tiled..a.n_rows).enumerate() {
             let width = V::LANES.min(n_left);
             let place = Place { row, column, n_columns: b.n_columns, width };
@@ -362,11 +376,22 @@ pub(super) fn multiply_sifted<V: Vector, const ROWS: usize, const VECTORS: usize
             // SAFETY: the sizes were checked above, and a sieve names columns that there are; the
             // instruction set is the caller's.
             unsafe {
-                match (row < n_tiled, panel > V::LANES) {
-                    (true, true) => sifted::<V, ROWS, VECTORS>(a, right, finish, out, place, ks),
-                    (true, false) => sifted::<V, ROWS, 1>(a, right, finish, out, place, ks),
-                    (false, true) => sifted::<V, 1, VECTORS>(a, right, finish, out, place, ks),
-                    (false, false) => sifted::<V, 1, 1>(a, right, finish, out, place, ks),
+                let is_tiled = row < n_tiled;
+                if panel == VECTORS * V::LANES {
+                    match is_tiled {
+                        true => sifted::<V, ROWS, VECTORS>(a, right, finish, out, place, ks),
+                        false => sifted::<V, 1, VECTORS>(a, right, finish, out, place, ks),
+                    }
+                } else if panel == HALF * V::LANES {
+                    match is_tiled {
+                        true => sifted::<V, ROWS, HALF>(a, right, finish, out, place, ks),
+                        false => sifted::<V, 1, HALF>(a, right, finish, out, place, ks),
+                    }
+                } else {
+                    match is_tiled {
+                        true => sifted::<V, ROWS, 1>(a, right, finish, out, place, ks),
+                        false => sifted::<V, 1, 1>(a, right, finish, out, place, ks),
+                    }
                 }
             }
         }
@@ -435,6 +460,7 @@ unsafe fn finish_row<V: Vector, const VECTORS: usize>(
                     sum.multiply(slope)
                 }
                 Finish::ReluSlope(outputs) => sum.where_positive(load(outputs, at)),
+                Finish::Sum => load(out, at).add(sum),
             };
             let to = out.as_mut_ptr().add(at);
             if is_whole { sum.store(to) } else { sum.store_first(to, width) }

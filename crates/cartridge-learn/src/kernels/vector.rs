@@ -24,6 +24,7 @@ pub(super) trait Vector: Copy {
     /// `self * b + c`: rounded once, where the processor can.
     unsafe fn multiply_add(self, b: Self, c: Self) -> Self;
     unsafe fn add(self, other: Self) -> Self;
+    unsafe fn subtract(self, other: Self) -> Self;
     unsafe fn multiply(self, other: Self) -> Self;
     unsafe fn divide(self, other: Self) -> Self;
     /// `self` where it is above zero or not a number, else zero.
@@ -106,6 +107,10 @@ impl Vector for [f32; 4] {
     #[inline(always)]
     unsafe fn add(self, other: Self) -> Self {
         std::array::from_fn(|i| self[i] + other[i])
+    }
+    #[inline(always)]
+    unsafe fn subtract(self, other: Self) -> Self {
+        std::array::from_fn(|i| self[i] - other[i])
     }
     #[inline(always)]
     unsafe fn multiply(self, other: Self) -> Self {
@@ -238,6 +243,10 @@ mod x86 {
             unsafe { _mm256_add_ps(self, other) }
         }
         #[inline(always)]
+        unsafe fn subtract(self, other: Self) -> Self {
+            unsafe { _mm256_sub_ps(self, other) }
+        }
+        #[inline(always)]
         unsafe fn multiply(self, other: Self) -> Self {
             unsafe { _mm256_mul_ps(self, other) }
         }
@@ -336,6 +345,10 @@ mod x86 {
         #[inline(always)]
         unsafe fn add(self, other: Self) -> Self {
             unsafe { _mm512_add_ps(self, other) }
+        }
+        #[inline(always)]
+        unsafe fn subtract(self, other: Self) -> Self {
+            unsafe { _mm512_sub_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn multiply(self, other: Self) -> Self {

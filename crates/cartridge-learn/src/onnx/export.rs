@@ -1,4 +1,5 @@
-//! A policy of ours as an ONNX file; `docs/onnx.md` is its description for users.
+//! A policy of ours as an ONNX file; `docs/onnx.md` is its description for users. `board` has networks
+//! that look at a board.
 
 use super::model::{Attribute, Dimension, Graph, Model, Node, ValueInfo};
 use super::tensor::Tensor;
@@ -6,13 +7,13 @@ use crate::network::{Activation, Layer, Mlp};
 use crate::policy::{Head, Policy};
 
 /// Version of the file format: that of the first release with [`OPSET`], so that old readers do.
-const IR_VERSION: i64 = 8;
+pub(super) const IR_VERSION: i64 = 8;
 
 /// Version of the operators: what PyTorch's exporter has long written.
-const OPSET: i64 = 17;
+pub(super) const OPSET: i64 = 17;
 
 /// The axis along which observations lie.
-const BATCH: &str = "batch";
+pub(super) const BATCH: &str = "batch";
 
 /// A layer of a network, borrowed from wherever it is trained.
 #[derive(Clone, Copy, Debug)]
@@ -134,16 +135,16 @@ pub fn export(
 }
 
 #[derive(Debug, Default)]
-struct Writer {
-    graph: Graph,
+pub(super) struct Writer {
+    pub(super) graph: Graph,
 }
 
 impl Writer {
-    fn initializer(&mut self, name: &str, shape: Vec<usize>, values: Vec<f32>) {
+    pub(super) fn initializer(&mut self, name: &str, shape: Vec<usize>, values: Vec<f32>) {
         self.graph.initializers.push((name.to_owned(), Tensor::floats(shape, values)));
     }
 
-    fn node(
+    pub(super) fn node(
         &mut self,
         operator: &str,
         inputs: &[&str],

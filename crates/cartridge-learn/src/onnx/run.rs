@@ -1,6 +1,7 @@
 //! A policy made by any program, checked against an environment and run on its observations.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
 use cartridge_games::game::Action;
@@ -8,7 +9,8 @@ use cartridge_games::game::Action;
 use super::model::{Dimension, Model, Node, ReadBeside, ValueInfo};
 use super::operators::{Operator, layout, named};
 use super::tensor::{Budget, Tensor, Values, count};
-use super::{Fault, OnnxError};
+use super::{Fault, OnnxError, board};
+use crate::board_net::{BoardNet, Workspace};
 use crate::kernels::Isa;
 use crate::policy::{first_greatest, forbid};
 
@@ -25,6 +27,9 @@ pub struct OnnxPolicy {
     input: ValueInfo,
     actor: ValueInfo,
     plan: Plan,
+    /// The network that the file was made from, if it is one of ours: then the kernels of that are
+    /// used, and what comes out is the same to the bit.
+    own: Option<Arc<BoardNet>>,
 }
 
 /// What the first output of a policy says of actions.
@@ -77,9 +82,10 @@ impl OnnxPolicy {
         let value = graph.outputs[1..].iter().find(is_value);
         let (input, actor) = (input.clone(), actor.clone());
         let value = value.map(|value| value.name.clone());
+        let own = board::recognise(&model, bytes.len(), MOST_ROWS).map(Arc::new);
         let (metadata, plan) =
             (model.metadata.clone(), Plan::new(model, &input, &actor, value.as_deref())?);
-        Ok(Self { metadata, input, actor, plan })
+        Ok(Self { metadata, input, actor, plan, own })
     }
 
     /// What the file says of itself, by name; ours are listed in `docs/onnx.md`.
@@ -158,6 +164,14 @@ impl OnnxPolicy {
                     self.input.shape_text()
                 ))
             })?;
+            if let Some(own) = &self.own {
+                let made = say(own, &rows, n_here);
+                match &mut all {
+                    None => all = Some(made),
+                    Some(all) => all.append(made)?,
+                }
+                continue;
+            }
             // A network for a fixed number of rows gets as many, whatever is in the last ones.
             rows.resize(n_given * width, 0.0);
             let values = match self.input.is_integer {
@@ -247,6 +261,13 @@ impl OnnxPolicy {
         let fits = n_free <= 1 && n_batch == n && count(&shape) == n.checked_mul(width);
         (fits && width > 0).then_some(shape)
     }
+}
+
+/// What a network of ours says of `n` positions.
+fn say(network: &BoardNet, planes: &[f32], n: usize) -> Outputs {
+    let (mut logits, mut values) = (vec![0.0; n * network.shape().n_actions], vec![0.0; n]);
+    network.infer(&mut Workspace::default(), planes, &mut logits, &mut values);
+    Outputs { actor: Values::Float(logits), value: Some(values) }
 }
 
 impl Outputs {

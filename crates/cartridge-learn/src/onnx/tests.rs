@@ -1,9 +1,11 @@
 use cartridge_games::registry::environments;
 use proptest::prelude::*;
 
+use super::board::export_board_net;
 use super::export::{DenseLayer, DenseNetwork, Networks, Normalisation, export, export_policy};
 use super::model::{Attribute, Dimension, Graph, Model, Node, ValueInfo};
 use super::*;
+use crate::board_net::{BoardNet, Config as BoardConfig, Shape, Workspace};
 use crate::network::Activation;
 use crate::policy::Policy;
 
@@ -293,10 +295,13 @@ proptest! {
     /// Damaged files are refused or run; none panics. `PROPTEST_CASES` asks for more.
     #[test]
     fn damaged_files_do_no_harm(
-        which in 0..=RECORDED.len(),
+        which in 0..RECORDED.len() + 2,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..5_u8), 1..6),
     ) {
         let own = export_policy(&Policy::new(4, 2, &mut fastrand::Rng::with_seed(1)), vec![]);
+        let shape = Shape { n_planes: 1, n_rows: 2, n_columns: 2, n_actions: 2 };
+        let network = BoardNet::zeros(shape, &BoardConfig::residual(1, 16)).unwrap();
+        let own = if which == RECORDED.len() { own } else { export_board_net(&network, vec![]) };
         let mut bytes = RECORDED.get(which).map_or(own, |(_, bytes, _)| bytes.to_vec());
         for (index, byte, kind) in changes {
             if bytes.is_empty() {
@@ -317,4 +322,94 @@ proptest! {
             }
         }
     }
+}
+
+/// Networks for boards, with weights everywhere, and what they say of some positions.
+fn board_nets() -> Vec<(BoardNet, Vec<f32>)> {
+    let connect4 = Shape { n_planes: 2, n_rows: 6, n_columns: 7, n_actions: 7 };
+    let small = Shape { n_planes: 3, n_rows: 3, n_columns: 4, n_actions: 9 };
+    [
+        (connect4, BoardConfig::residual(2, 32)),
+        (small, BoardConfig::residual(1, 16)),
+        (small, BoardConfig::mlp(&[20, 30])),
+    ]
+    .into_iter()
+    .map(|(shape, config)| {
+        let rng = &mut fastrand::Rng::with_seed(1);
+        let mut network = BoardNet::new(shape, &config, rng).unwrap();
+        network.change(|all| all.iter_mut().for_each(|x| *x += 0.1 * (rng.f32() - 0.5)));
+        (network, random_numbers(300 * shape.n_inputs(), 2))
+    })
+    .collect()
+}
+
+fn said(network: &BoardNet, planes: &[f32]) -> (Vec<f32>, Vec<f32>) {
+    let n = planes.len() / network.shape().n_inputs();
+    let (mut logits, mut values) = (vec![0.0; n * network.shape().n_actions], vec![0.0; n]);
+    network.infer(&mut Workspace::default(), planes, &mut logits, &mut values);
+    (logits, values)
+}
+
+#[test]
+fn the_file_of_a_board_net_says_what_it_says_to_the_bit() {
+    for (network, planes) in board_nets() {
+        let bytes = export_board_net(&network, vec![("run_id".to_owned(), "r-1".to_owned())]);
+        let read = load(&bytes).unwrap();
+        assert_eq!(read.metadata("run_id"), Some("r-1"));
+        let outputs = read.act(&planes, 300).unwrap();
+        let (logits, values) = said(&network, &planes);
+        assert_eq!((floats(&outputs.actor), outputs.value), (&logits[..], Some(values)));
+    }
+}
+
+/// Without what says that it is ours it runs like any other, in another order of sums; and so does
+/// one that says it is ours and is not.
+#[test]
+fn the_file_of_a_board_net_runs_as_a_graph() {
+    for (network, planes) in board_nets() {
+        let bytes = export_board_net(&network, vec![]);
+        let mut model = Model::decode(&bytes, &mut |_| unreachable!()).unwrap();
+        let about = std::mem::take(&mut model.metadata);
+        let check = |model: &Model, network: &BoardNet| {
+            let outputs = load(&model.encode()).unwrap().act(&planes, 300).unwrap();
+            let (logits, values) = said(network, &planes);
+            let found = floats(&outputs.actor).iter().chain(outputs.value.as_ref().unwrap());
+            for (x, y) in found.zip(logits.iter().chain(&values)) {
+                assert!((x - y).abs() < 1e-5, "{:?}: {x} is not {y}", network.config());
+            }
+        };
+        check(&model, &network);
+        // Another graph with the same words and weights.
+        model.metadata = about;
+        let at = model.graph.nodes.iter().rposition(|node| node.operator == "Relu").unwrap();
+        "Abs".clone_into(&mut model.graph.nodes[at].operator);
+        let outputs = load(&model.encode()).unwrap().act(&planes, 300).unwrap();
+        assert_ne!(outputs.value.unwrap(), said(&network, &planes).1, "the graph is what counts");
+    }
+}
+
+#[test]
+fn a_small_file_cannot_ask_for_a_large_board() {
+    let shape = Shape { n_planes: 256, n_rows: 64, n_columns: 64, n_actions: 1 };
+    let config = BoardConfig::Residual {
+        n_blocks: 0,
+        n_channels: 16,
+        n_policy_channels: 1,
+        n_value_channels: 1,
+        n_value_units: 1,
+    };
+    let network = BoardNet::zeros(shape, &config).unwrap();
+    let bytes = export_board_net(&network, vec![]);
+    let model = Model::decode(&bytes, &mut |_| unreachable!()).unwrap();
+    let is_known = |n_bytes, n_rows| board::recognise(&model, n_bytes, n_rows).is_some();
+    assert!(is_known(bytes.len(), 1));
+    // Too many numbers at once, and a file that has fewer than it says.
+    assert!(!is_known(bytes.len(), 8) && !is_known(1 << 10, 1));
+    // A small board, but too much to do.
+    let shape = Shape { n_planes: 2, n_rows: 19, n_columns: 19, n_actions: 1 };
+    let network = BoardNet::zeros(shape, &BoardConfig::residual(20, 128)).unwrap();
+    let bytes = export_board_net(&network, vec![]);
+    let model = Model::decode(&bytes, &mut |_| unreachable!()).unwrap();
+    let is_known = |n_rows| board::recognise(&model, bytes.len(), n_rows).is_some();
+    assert!(is_known(1) && !is_known(64));
 }
