@@ -1,12 +1,16 @@
 import { error, redirect } from '@sveltejs/kit';
 import { ApiProblem, api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
+import { askCurves } from '$lib/state/run-view.svelte';
 import { urls } from '$lib/urls';
 
 export async function load({ fetch, params }) {
+  const asked = api.get('/api/runs/{id}', { fetch, path: { id: params.id } });
+  // The curves are on their way while the page is made; what is wrong with them the page finds out.
+  const early = Promise.all([asked, askCurves(params.id, { fetch })]).catch(() => null);
   try {
     const [run, { environments }] = await Promise.all([
-      api.get('/api/runs/{id}', { fetch, path: { id: params.id } }),
+      asked,
       api.get('/api/environments', { fetch }),
     ]);
     // What a person plays has a page of its own.
@@ -15,7 +19,7 @@ export async function load({ fetch, params }) {
       redirect(307, isEnvironment ? urls.session(run.id) : urls.game(run.id));
     }
     live.take(run);
-    return { run, env: environments.find((env) => env.id === run.env_id) };
+    return { run, early, env: environments.find((env) => env.id === run.env_id) };
   } catch (problem) {
     if (problem instanceof ApiProblem && problem.status === 404) {
       error(404, {

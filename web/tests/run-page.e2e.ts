@@ -1,0 +1,64 @@
+/**
+ * The page of one run: what it shows while other answers are slow, its charts by keys, and several
+ * tabs on the same run. One lab, with one training that has ended and one that goes on.
+ */
+import { mkdir } from 'node:fs/promises';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { SIZES, launch, open } from './browser';
+import { Lab } from './lab';
+
+const SCREENSHOTS = 'screenshots';
+const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.episodes=1'];
+
+let lab: Lab;
+let browser: Browser;
+let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let ended: string;
+/** Trains for ever, until it is stopped. */
+let endless: string;
+
+beforeAll(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  lab = await Lab.start();
+  browser = await launch();
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(lab.loginUrl);
+  await page.waitForURL((url) => url.pathname !== '/login');
+  session = await context.storageState();
+  await context.close();
+  const train = async (...more: string[]) =>
+    (await lab.command<{ run_id: string }>('train', 'CartPole-v1', ...more, ...SHORT)).run_id;
+  ended = await train('--steps', '20000', '--seed', '1');
+  endless = await train('--steps', '1000000000', '--seed', '7', '--detach');
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+const tab = (size = SIZES[0] as (typeof SIZES)[number]) =>
+  open(browser, size, { storageState: session });
+
+const drawn = (page: Page, title: string) =>
+  page.getByRole('img', { name: new RegExp(`^${title}, now .*, [1-9]\\d* points`) });
+
+test('charts and events do not wait for episodes that are slow to come', async () => {
+  const { context, page, complaints } = await tab();
+  const asked: string[] = [];
+  // Never answered: whatever waits for it waits for ever.
+  await page.route('**/episodes?**', (route) => void asked.push(route.request().url()));
+  await page.goto(`${lab.origin}/runs/${ended}`);
+  await drawn(page, 'Mean return').waitFor();
+  await page.locator('.log li', { hasText: 'checkpoint' }).first().waitFor();
+  await page.getByText('Loading episodes').waitFor({ state: 'attached' });
+  expect(asked.length).toBeGreaterThan(0);
+  await page.goto(`${lab.origin}/lab?run=${ended}`);
+  await page.locator('.log li', { hasText: 'checkpoint' }).first().waitFor();
+  await page.getByText('Loading episodes').waitFor({ state: 'attached' });
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
