@@ -7,6 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { seriousViolations } from './axe';
 import { SIZES, launch, open } from './browser';
 import { Lab } from './lab';
 
@@ -59,6 +60,41 @@ test('charts and events do not wait for episodes that are slow to come', async (
   await page.goto(`${lab.origin}/lab?run=${ended}`);
   await page.locator('.log li', { hasText: 'checkpoint' }).first().waitFor();
   await page.getByText('Loading episodes').waitFor({ state: 'attached' });
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+/** What the charts of a page are zoomed to, by its address. */
+const zoom = (page: Page) =>
+  new URL(page.url()).searchParams.get('range')?.split('..').map(Number) ?? null;
+
+test.each(['/runs/RUN', '/compare?runs=RUN'])('the charts of %s by keys alone', async (address) => {
+  const { context, page, complaints } = await tab();
+  await page.goto(lab.origin + address.replace('RUN', ended));
+  const chart = page.getByRole('application', { name: 'Mean return' });
+  await chart.focus();
+  await page.keyboard.press('+');
+  await page.waitForURL('**range=*');
+  const [low = NaN, high = NaN] = zoom(page) ?? [];
+  expect(high).toBeGreaterThan(low);
+  await chart.getByText(`From ${Math.round(low / 100) / 10}k to`).waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => zoom(page)?.[0]).toBeCloseTo(low + (high - low) / 4, 0);
+  // Further than the end there is nothing.
+  for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowRight');
+  const end = low * 2 + (high - low);
+  await expect.poll(() => zoom(page)?.[1]).toBeCloseTo(end, 0);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Mean return',
+  );
+  expect(await seriousViolations(page)).toEqual([]);
+  await page.screenshot({ path: `${SCREENSHOTS}/chart-keys-${address.slice(1, 4)}.png` });
+  await page.keyboard.press('-');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => zoom(page)).toBeNull();
+  await chart.getByText('Everything', { exact: true }).waitFor({ state: 'attached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').getByText('Zoom all charts of the page').waitFor();
   expect(complaints.take()).toEqual([]);
   await context.close();
 });
