@@ -2,6 +2,7 @@
  * The page of one run: what it shows while other answers are slow, its charts by keys, and several
  * tabs on the same run. One lab, with one training that has ended and one that goes on.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -43,6 +44,21 @@ afterAll(async () => {
 
 const tab = (size = SIZES[0] as (typeof SIZES)[number]) =>
   open(browser, size, { storageState: session });
+
+/** Asks for an evaluation as a job. */
+async function evaluate(run: string, episodes: number): Promise<{ id: string }> {
+  const response = await fetch(`${lab.origin}/api/runs/${run}/evaluate`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await lab.token()}`,
+      'idempotency-key': randomUUID(),
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ checkpoint: 'latest', episodes, seed: 0, deterministic: true }),
+  });
+  expect(response.status).toBeLessThan(300);
+  return (await response.json()) as { id: string };
+}
 
 const drawn = (page: Page, title: string) =>
   page.getByRole('img', { name: new RegExp(`^${title}, now .*, [1-9]\\d* points`) });
@@ -97,4 +113,82 @@ test.each(['/runs/RUN', '/compare?runs=RUN'])('the charts of %s by keys alone', 
   await page.getByRole('dialog').getByText('Zoom all charts of the page').waitFor();
   expect(complaints.take()).toEqual([]);
   await context.close();
+});
+
+test.each(SIZES)('an evaluation on its run page at $name: log, and an end', async (size) => {
+  const { context, page, complaints } = await tab(size);
+  const { id } = await evaluate(ended, 10_000);
+  await page.goto(`${lab.origin}/runs/${id}`);
+  await page.getByRole('heading', { name: 'Log tail' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.screenshot({ path: `${SCREENSHOTS}/run-eval-going-${size.name}.png`, fullPage: true });
+  await page.getByRole('button', { name: 'Press again to cancel' }).click();
+  await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
+  await page.getByRole('region', { name: 'Log lines' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+  expect(await seriousViolations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Result page' }).click();
+  await page.waitForURL(`**/evaluations/${id}`);
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+/** The step that a run page shows. */
+const step = async (page: Page) => {
+  const text = await page.locator('.facts div', { hasText: 'Step' }).first().innerText();
+  return Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', ''));
+};
+
+test('two tabs on one run are both live, and what one asks the other shows', async () => {
+  const [first, second] = [await tab(), await tab()];
+  for (const { page } of [first, second]) {
+    await page.goto(`${lab.origin}/runs/${endless}`);
+    await drawn(page, 'Mean return').waitFor();
+  }
+  for (const { page } of [first, second]) {
+    const before = await step(page);
+    await expect.poll(() => step(page)).toBeGreaterThan(before);
+  }
+  const button = ({ page }: typeof first, name: string) =>
+    page.getByRole('group', { name: 'Control' }).getByRole('button', { name, exact: true });
+  await button(first, 'Pause').click();
+  await second.page.locator('.runhead .badge', { hasText: 'paused' }).waitFor();
+  await button(second, 'Resume').click();
+  await first.page.locator('.runhead .badge', { hasText: 'running' }).waitFor();
+  const paused = await step(first.page);
+  await expect.poll(() => step(first.page)).toBeGreaterThan(paused);
+  // Both tell of it in their logs, too.
+  for (const { page, context, complaints } of [first, second]) {
+    await page
+      .locator('.log li', { hasText: /[Rr]esumed/ })
+      .first()
+      .waitFor();
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  }
+});
+
+test('a run that is deleted in one tab leaves the others', async () => {
+  const doomed = (
+    await lab.command<{ run_id: string }>('train', 'CartPole-v1', '--steps', '5000', ...SHORT)
+  ).run_id;
+  await lab.ended(doomed);
+  const [list, same, other] = [await tab(), await tab(), await tab()];
+  await list.page.goto(`${lab.origin}/runs`);
+  await list.page.getByRole('link', { name: doomed }).first().waitFor();
+  for (const { page } of [same, other]) {
+    await page.goto(`${lab.origin}/runs/${doomed}`);
+    await drawn(page, 'Mean return').waitFor();
+  }
+  await other.page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await other.page.waitForURL('**/runs');
+  await list.page.getByRole('link', { name: doomed }).first().waitFor({ state: 'detached' });
+  await same.page.getByRole('heading', { name: `${doomed} was deleted` }).waitFor();
+  await other.page.getByRole('button', { name: 'Undo' }).click();
+  await drawn(same.page, 'Mean return').waitFor();
+  await list.page.getByRole('link', { name: doomed }).first().waitFor();
+  for (const { context, complaints } of [list, same, other]) {
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  }
 });
