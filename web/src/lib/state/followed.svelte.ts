@@ -16,6 +16,7 @@ export interface Source<T> {
 }
 
 export class Followed<T> {
+  /** Whether there is anything to show; set from outside where something came before any load. */
   loaded = $state(false);
   problem = $state.raw<Problem | null>(null);
 
@@ -24,16 +25,10 @@ export class Followed<T> {
 
   constructor(readonly source: Source<T>) {}
 
-  /**
-   * Loads and listens until the returned function is called. What was asked for `early`, before the
-   * stream was there, is shown until the load that misses nothing.
-   */
-  start(early: Promise<T | null> = Promise.resolve(null)): () => void {
+  /** Loads and listens until the returned function is called. */
+  start(): () => void {
     const stop = live.listen((message) => this.receive(message));
     let stopped = false;
-    void early.then((answer) => {
-      if (answer !== null && !stopped) this.showEarly(answer);
-    });
     void live.ready().then(() => {
       if (!stopped) void this.load();
     });
@@ -41,12 +36,6 @@ export class Followed<T> {
       stopped = true;
       stop();
     };
-  }
-
-  showEarly(answer: T): void {
-    if (this.loaded) return;
-    this.source.take(answer);
-    this.loaded = true;
   }
 
   async load(): Promise<void> {

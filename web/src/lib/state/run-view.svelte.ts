@@ -33,24 +33,31 @@ export class RunView {
   #again: ReturnType<typeof setTimeout> | undefined;
   #focusing: ReturnType<typeof setTimeout> | undefined;
 
-  /** With `early` something is shown before the stream is there. */
+  /** With curves that came `early` something is shown before the stream is there. */
   constructor(
     readonly id: string,
-    readonly early: Promise<Answer | null> = Promise.resolve(null),
+    early: Metrics | null = null,
   ) {
     this.state = new Followed({
       ask: () => {
         this.#loadedAt = Date.now();
         return Promise.all([api.get('/api/runs/{id}', { path: { id } }), askCurves(id)]);
       },
-      take: (answer) => this.#take(answer),
+      take: ([run, metrics]) => {
+        live.take(run);
+        this.#take(metrics);
+      },
       hear: (message) => this.#hear(message),
     });
+    if (early) {
+      this.#take(early);
+      this.state.loaded = true;
+    }
   }
 
   /** Loads and listens until the returned function is called. */
   start(): () => void {
-    const stop = this.state.start(this.early);
+    const stop = this.state.start();
     return () => {
       clearTimeout(this.#again);
       clearTimeout(this.#focusing);
@@ -93,8 +100,7 @@ export class RunView {
     return [Number.isFinite(from) ? from : 0, to];
   }
 
-  #take([run, metrics]: Answer): void {
-    live.take(run);
+  #take(metrics: Metrics): void {
     // The same as before is not drawn again.
     if (this.state.loaded && metrics.last_row === this.#lastRow) return;
     this.#lastRow = metrics.last_row;

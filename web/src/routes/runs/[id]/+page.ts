@@ -4,13 +4,19 @@ import { live } from '$lib/api/live.svelte';
 import { askCurves } from '$lib/state/run-view.svelte';
 import { urls } from '$lib/urls';
 
+/** A page that has its curves at once draws them at once; it waits for them, but not for long. */
+const PATIENCE_MS = 150;
+
+const after = (ms: number) => new Promise<null>((done) => setTimeout(() => done(null), ms));
+
 export async function load({ fetch, params }) {
   const asked = api.get('/api/runs/{id}', { fetch, path: { id: params.id } });
-  // The curves are on their way while the page is made; what is wrong with them the page finds out.
-  const early = Promise.all([asked, askCurves(params.id, { fetch })]).catch(() => null);
+  // What is wrong with the curves, or keeps them, the page finds out by itself.
+  const curves = askCurves(params.id, { fetch }).catch(() => null);
   try {
-    const [run, { environments }] = await Promise.all([
+    const [run, early, { environments }] = await Promise.all([
       asked,
+      Promise.race([curves, after(PATIENCE_MS)]),
       api.get('/api/environments', { fetch }),
     ]);
     // What a person plays has a page of its own.
