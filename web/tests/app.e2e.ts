@@ -616,7 +616,10 @@ describe.each(SIZES)('evaluations of the command line at $name', (size) => {
       path: `${SCREENSHOTS}/run-eval-${size.name}-light.png`,
       fullPage: true,
     });
-    await page.locator('.evalhead').getByRole('link', { name: solved }).click();
+    await page
+      .getByRole('region', { name: 'evaluation' })
+      .getByRole('link', { name: solved })
+      .click();
     await page.waitForURL(`**/runs/${solved}`);
     // A game has a page of its own.
     const { plays } = await lab.call<{ plays: { id: string }[] }>('/api/play');

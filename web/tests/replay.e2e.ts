@@ -207,6 +207,42 @@ test('a stretch is taken away as a GIF', async () => {
   await context.close();
 });
 
+test('a stretch is taken away as an MP4, of just its steps', async () => {
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(theatre(trained, best.episode));
+  // Chosen in the fields, as a person does who came for it.
+  await page.getByRole('textbox', { name: 'From step' }).fill('4');
+  await page.getByRole('textbox', { name: 'To step' }).fill('23');
+  await page.keyboard.press('Tab');
+  await page.getByRole('group', { name: 'Format' }).getByRole('button', { name: 'MP4' }).click();
+  const asked = page.waitForRequest((request) => request.url().includes('film.mp4'));
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  expect(new URL((await asked).url()).search).toBe('?from=4&to=24');
+  const file = await saved;
+  expect(file.suggestedFilename()).toBe(`${trained}-episode-${best.episode}-4-23.mp4`);
+  await page.getByText('saved as').waitFor();
+  const bytes = await readFile(await file.path());
+  expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
+  // A browser plays what the lab wrote: a picture for each of the twenty steps, fifty a second. Pages
+  // of the lab let no film in that is not from it.
+  const elsewhere = await context.newPage();
+  const [seconds, width] = await elsewhere.evaluate(async (base64) => {
+    const binary = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    const video = document.createElement('video');
+    video.src = URL.createObjectURL(new Blob([binary], { type: 'video/mp4' }));
+    await new Promise((done, failed) => {
+      video.onloadeddata = done;
+      video.onerror = () => failed(new Error(video.error?.message));
+    });
+    return [video.duration, video.videoWidth];
+  }, bytes.toString('base64'));
+  expect(seconds).toBeCloseTo(20 / 50, 1);
+  expect(width).toBeGreaterThan(0);
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
 test('the film of a run plays in place', async () => {
   const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
   await page.goto(theatre(trained, 1));

@@ -125,6 +125,10 @@ describe.each(SIZES)('a game looked back at, $name wide', (size) => {
     await page.getByRole('img', { name: /Value for you after each move; on screen/ }).waitFor();
     await expect.poll(() => page.locator('.moves .val').allTextContents()).not.toContain('');
     await page.locator('.search', { hasText: 'Perfect play would play' }).waitFor();
+    const bar = await page.getByRole('img', { name: /^Value for you [-+]/ }).boundingBox();
+    // On a phone it lies above the board, and leaves the height to it.
+    if (size.width < 720) expect(bar?.height).toBeLessThan(20);
+    else expect(bar?.height).toBeGreaterThan(100);
     await shoot(page, 'game-judged', size);
     await expectSound(page, complaints);
 

@@ -7,6 +7,8 @@ import { PAGES } from '$lib/pages';
 import { urls } from '$lib/urls';
 
 const SOME = 'x';
+/** A page that waits for its first answers looks idle, and is not. */
+const SETTLE_MS = 1_500;
 
 /** An address of every page. */
 export const EVERY_PAGE: readonly string[] = [
@@ -34,6 +36,9 @@ export function loadAhead(): () => void {
     // What cannot be had now is fetched when somebody goes there.
     preloadCode(page).then(go, go);
   };
-  idle(() => next(0));
-  return () => (left = true);
+  const begin = setTimeout(() => idle(() => next(0)), SETTLE_MS);
+  return () => {
+    left = true;
+    clearTimeout(begin);
+  };
 }

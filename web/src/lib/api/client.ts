@@ -44,7 +44,10 @@ export class ApiProblem extends Error {
 
   /** The complaint about one field of the request body, such as `/learning_rate`. */
   at(pointer: string): string | undefined {
-    return this.problem.errors?.find((error) => error.pointer === pointer)?.detail;
+    const detail = this.problem.errors?.find((error) => error.pointer === pointer)?.detail;
+    // Beside a field its path says nothing that its label does not.
+    const path = `\`${pointer.slice(1).replaceAll('/', '.')}\`: `;
+    return detail?.startsWith(path) ? detail.slice(path.length) : detail;
   }
 }
 

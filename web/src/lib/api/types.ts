@@ -31,6 +31,7 @@ export type EpisodeXray = Schemas['EpisodeXray'];
 export type Evaluation = Schemas['Evaluation'];
 export type EvaluationEntry = Schemas['EvaluationEntry'];
 export type EvaluationJob = Schemas['EvaluationJob'];
+export type EventLog = Schemas['EventLog'];
 export type Experiment = Schemas['Experiment'];
 export type ExperimentDetail = Schemas['ExperimentDetail'];
 export type FeedMessage = Schemas['FeedMessage'];

@@ -15,8 +15,17 @@ export const NUMBER_STEPS = Array.from({ length: 34 }, (_, i) =>
   .flat()
   .filter((step) => step < 1e12);
 
+const known = new Map<string, ReturnType<typeof readColors>>();
+
+/** The colours of a theme. They are read once: reading makes the browser compute all styles anew. */
+export function colorsOf(theme: string): Colors {
+  const found = known.get(theme) ?? readColors();
+  known.set(theme, found);
+  return found;
+}
+
 /** Canvases know no CSS variables: what they stand for in the present theme. */
-export function readColors() {
+function readColors() {
   const style = getComputedStyle(document.documentElement);
   const read = (name: string) => style.getPropertyValue(name).trim();
   return {

@@ -1,105 +1,68 @@
-/** Everything a page shows of one run: loaded once, then kept up to date by the live feed. */
-import { api, asProblem } from '$lib/api/client';
+/** A run and its curves: loaded once, then kept up to date by the live feed. */
+import { api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
-import type {
-  Entry,
-  Episode,
-  EvaluationEntry,
-  FeedMessage,
-  Problem,
-  Run,
-  Series,
-} from '$lib/api/types';
-import {
-  hasEnded,
-  mergeEntries,
-  mergeEpisodes,
-  mergeEvaluations,
-  mergeRows,
-  weave,
-} from '$lib/merge';
+import type { FeedMessage, Metrics, Run, Series } from '$lib/api/types';
+import { hasEnded, mergeRows } from '$lib/merge';
 
-const EPISODES = 100;
-/** Changes and crashes are marked on the charts, and a long run has many checkpoints between. */
-const EVENTS = 4000;
-const EVALUATIONS = 200;
-/** What is told of an evaluation beside the run that it measures. */
-const TOLD = new Set(['evaluation_started', 'evaluation_complete', 'warning', 'error']);
+import { Followed } from './followed.svelte';
+
 const POINTS = 500;
 /** A gap in the numbering loads everything again, at most this often. */
 const RELOAD_MS = 5_000;
 /** A zoom is looked at closer when it has come to rest. */
 const FOCUS_MS = 150;
 
+type Answer = [Run, Metrics];
+
+/** The curves of a run, in as many points as charts can show. */
+export function askCurves(id: string, from: { fetch?: typeof fetch } = {}): Promise<Metrics> {
+  return api.get('/api/runs/{id}/metrics', { path: { id }, query: { points: POINTS }, ...from });
+}
+
 export class RunView {
-  readonly id: string;
   series = $state.raw<ReadonlyMap<string, Series>>(new Map());
-  episodes = $state.raw<Episode[]>([]);
-  /** Oldest first. */
-  events = $state.raw<Entry[]>([]);
-  /** What its evaluations logged, which are runs of their own. */
-  evaluations = $state.raw<EvaluationEntry[]>([]);
-  /** Both, oldest first. */
-  log: Entry[] = $derived.by(() => weave(this.events, this.evaluations));
   /** A stretch of the series, closer than the whole shows it. */
   detail = $state.raw<ReadonlyMap<string, Series> | null>(null);
-  problem = $state.raw<Problem | null>(null);
-  loaded = $state(false);
   run: Run | undefined = $derived.by(() => live.runs.get(this.id));
   ended = $derived.by(() => this.run !== undefined && hasEnded(this.run));
 
+  readonly state: Followed<Answer>;
+
   #lastRow = 0;
-  /** Messages that came during a load, to be applied after it; null when none is under way. */
-  #held: FeedMessage[] | null = null;
   #loadedAt = 0;
   #again: ReturnType<typeof setTimeout> | undefined;
   #focusing: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(id: string) {
-    this.id = id;
+  /** With curves that came `early` something is shown before the stream is there. */
+  constructor(
+    readonly id: string,
+    early: Metrics | null = null,
+  ) {
+    this.state = new Followed({
+      ask: () => {
+        this.#loadedAt = Date.now();
+        return Promise.all([api.get('/api/runs/{id}', { path: { id } }), askCurves(id)]);
+      },
+      take: ([run, metrics]) => {
+        live.take(run);
+        this.#take(metrics);
+      },
+      hear: (message) => this.#hear(message),
+    });
+    if (early) {
+      this.#take(early);
+      this.state.loaded = true;
+    }
   }
 
   /** Loads and listens until the returned function is called. */
   start(): () => void {
-    const stop = live.listen((message) => this.#receive(message));
-    let stopped = false;
-    void live.ready().then(() => {
-      if (!stopped) void this.load();
-    });
+    const stop = this.state.start();
     return () => {
-      stopped = true;
       clearTimeout(this.#again);
       clearTimeout(this.#focusing);
       stop();
     };
-  }
-
-  async load(): Promise<void> {
-    if (this.#held) return;
-    const held: FeedMessage[] = (this.#held = []);
-    this.#loadedAt = Date.now();
-    const path = { id: this.id };
-    try {
-      const [run, metrics, episodes, events] = await Promise.all([
-        api.get('/api/runs/{id}', { path }),
-        api.get('/api/runs/{id}/metrics', { path, query: { points: POINTS } }),
-        api.get('/api/runs/{id}/episodes', { path, query: { tail: EPISODES } }),
-        api.get('/api/runs/{id}/events', { path, query: { limit: EVENTS } }),
-      ]);
-      live.take(run);
-      this.#lastRow = metrics.last_row;
-      this.series = new Map(metrics.series.map((line) => [line.key, line]));
-      this.episodes = episodes.episodes;
-      this.events = events.events;
-      this.evaluations = events.evaluations;
-      this.problem = null;
-      this.loaded = true;
-    } catch (error) {
-      this.problem = asProblem(error);
-    } finally {
-      this.#held = null;
-    }
-    if (this.loaded) for (const message of held) this.#apply(message);
   }
 
   /** Loads a stretch in more detail: between two steps, or two moments. */
@@ -137,57 +100,24 @@ export class RunView {
     return [Number.isFinite(from) ? from : 0, to];
   }
 
-  #receive(message: FeedMessage): void {
-    // A later snapshot means that the stream was away: what happened meanwhile is loaded.
-    if (message.type === 'Snapshot') {
-      if (this.loaded || this.problem) void this.load();
-    } else if (this.#held) this.#held.push(message);
-    else if (this.loaded) this.#apply(message);
+  #take(metrics: Metrics): void {
+    // The same as before is not drawn again.
+    if (this.state.loaded && metrics.last_row === this.#lastRow) return;
+    this.#lastRow = metrics.last_row;
+    this.series = new Map(metrics.series.map((line) => [line.key, line]));
   }
 
-  #apply(message: FeedMessage): void {
-    switch (message.type) {
-      case 'Snapshot':
-      case 'AlertTriggered':
-      case 'AlertChanged':
-      case 'RunDeleted':
-        break;
-      case 'RunProgress': {
-        if (message.run.id !== this.id) break;
-        const merged = mergeRows({ lastRow: this.#lastRow, series: this.series }, message.rows);
-        this.#lastRow = merged.lastRow;
-        this.series = merged.series;
-        if (message.episodes.length > 0) {
-          this.episodes = mergeEpisodes(this.episodes, message.episodes, EPISODES);
-        }
-        if (merged.gap) this.#loadAgain();
-        break;
-      }
-      case 'CheckpointCreated':
-      case 'EvalResult':
-      case 'TuneApplied':
-      case 'ArtifactsAvailable':
-      case 'ArtifactPruned':
-      case 'EventLogged':
-        if (message.run_id === this.id) {
-          this.events = mergeEntries(this.events, [message.entry], EVENTS);
-        } else if ('evaluates' in message && message.evaluates === this.id) {
-          this.#hearEvaluation(message.run_id, message.entry);
-        }
-        break;
-      default:
-        message satisfies never;
-    }
-  }
-
-  #hearEvaluation(run_id: string, entry: Entry): void {
-    if (!TOLD.has(entry.type)) return;
-    this.evaluations = mergeEvaluations(this.evaluations, [{ run_id, entry }], EVALUATIONS);
+  #hear(message: FeedMessage): void {
+    if (message.type !== 'RunProgress' || message.run.id !== this.id) return;
+    const merged = mergeRows({ lastRow: this.#lastRow, series: this.series }, message.rows);
+    this.#lastRow = merged.lastRow;
+    this.series = merged.series;
+    if (merged.gap) this.#loadAgain();
   }
 
   #loadAgain(): void {
     clearTimeout(this.#again);
     const wait = Math.max(0, this.#loadedAt + RELOAD_MS - Date.now());
-    this.#again = setTimeout(() => void this.load(), wait);
+    this.#again = setTimeout(() => void this.state.load(), wait);
   }
 }

@@ -4,7 +4,7 @@ export type ThemeName = 'light' | 'dark';
 
 class Theme {
   /** What the page shows now; canvases depend on it to redraw. */
-  current = $state<ThemeName>('light');
+  current = $state<ThemeName>(shown());
 
   /** What the user chose; null follows the system. */
   choice = $state<ThemeName | null>(null);
@@ -12,7 +12,7 @@ class Theme {
   /** Reads what the boot script chose and follows the system from then on. */
   start(): () => void {
     const media = matchMedia('(prefers-color-scheme: dark)');
-    this.current = document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
+    this.current = shown();
     this.choice = stored();
     const follow = () => {
       if (!this.choice) this.show(system());
@@ -37,6 +37,11 @@ class Theme {
     document.documentElement.dataset.theme = name;
     this.current = name;
   }
+}
+
+/** What the boot script has chosen; light where there is no page. */
+function shown(): ThemeName {
+  return globalThis.document?.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
 }
 
 function system(): ThemeName {

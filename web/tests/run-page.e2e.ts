@@ -1,0 +1,194 @@
+/**
+ * The page of one run: what it shows while other answers are slow, its charts by keys, and several
+ * tabs on the same run. One lab, with one training that has ended and one that goes on.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { seriousViolations } from './axe';
+import { SIZES, launch, open } from './browser';
+import { Lab } from './lab';
+
+const SCREENSHOTS = 'screenshots';
+const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.episodes=1'];
+
+let lab: Lab;
+let browser: Browser;
+let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let ended: string;
+/** Trains for ever, until it is stopped. */
+let endless: string;
+
+beforeAll(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  lab = await Lab.start();
+  browser = await launch();
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(lab.loginUrl);
+  await page.waitForURL((url) => url.pathname !== '/login');
+  session = await context.storageState();
+  await context.close();
+  const train = async (...more: string[]) =>
+    (await lab.command<{ run_id: string }>('train', 'CartPole-v1', ...more, ...SHORT)).run_id;
+  ended = await train('--steps', '20000', '--seed', '1');
+  endless = await train('--steps', '1000000000', '--seed', '7', '--detach');
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+const tab = (size = SIZES[0] as (typeof SIZES)[number]) =>
+  open(browser, size, { storageState: session });
+
+/** Asks for an evaluation as a job. */
+async function evaluate(run: string, episodes: number): Promise<{ id: string }> {
+  const response = await fetch(`${lab.origin}/api/runs/${run}/evaluate`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await lab.token()}`,
+      'idempotency-key': randomUUID(),
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ checkpoint: 'latest', episodes, seed: 0, deterministic: true }),
+  });
+  expect(response.status).toBeLessThan(300);
+  return (await response.json()) as { id: string };
+}
+
+const drawn = (page: Page, title: string) =>
+  page.getByRole('img', { name: new RegExp(`^${title}, now .*, [1-9]\\d* points`) });
+
+test('charts and events do not wait for episodes that are slow to come', async () => {
+  const { context, page, complaints } = await tab();
+  const asked: string[] = [];
+  // Never answered: whatever waits for it waits for ever.
+  await page.route('**/episodes?**', (route) => void asked.push(route.request().url()));
+  await page.goto(`${lab.origin}/runs/${ended}`);
+  await drawn(page, 'Mean return').waitFor();
+  await page.locator('.log li', { hasText: 'checkpoint' }).first().waitFor();
+  await page.getByText('Loading episodes').waitFor({ state: 'attached' });
+  expect(asked.length).toBeGreaterThan(0);
+  await page.goto(`${lab.origin}/lab?run=${ended}`);
+  await page.locator('.log li', { hasText: 'checkpoint' }).first().waitFor();
+  await page.getByText('Loading episodes').waitFor({ state: 'attached' });
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+/** What the charts of a page are zoomed to, by its address. */
+const zoom = (page: Page) =>
+  new URL(page.url()).searchParams.get('range')?.split('..').map(Number) ?? null;
+
+test.each(['/runs/RUN', '/compare?runs=RUN'])('the charts of %s by keys alone', async (address) => {
+  const { context, page, complaints } = await tab();
+  await page.goto(lab.origin + address.replace('RUN', ended));
+  const chart = page.getByRole('application', { name: 'Mean return' });
+  await chart.focus();
+  await page.keyboard.press('+');
+  await page.waitForURL('**range=*');
+  const [low = NaN, high = NaN] = zoom(page) ?? [];
+  expect(high).toBeGreaterThan(low);
+  await chart.getByText(`From ${Math.round(low / 100) / 10}k to`).waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => zoom(page)?.[0]).toBeCloseTo(low + (high - low) / 4, 0);
+  // Further than the end there is nothing.
+  for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowRight');
+  const end = low * 2 + (high - low);
+  await expect.poll(() => zoom(page)?.[1]).toBeCloseTo(end, 0);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Mean return',
+  );
+  expect(await seriousViolations(page)).toEqual([]);
+  await page.screenshot({ path: `${SCREENSHOTS}/chart-keys-${address.slice(1, 4)}.png` });
+  await page.keyboard.press('-');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => zoom(page)).toBeNull();
+  await chart.getByText('Everything', { exact: true }).waitFor({ state: 'attached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').getByText('Zoom all charts of the page').waitFor();
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+test.each(SIZES)('an evaluation on its run page at $name: log, and an end', async (size) => {
+  const { context, page, complaints } = await tab(size);
+  const { id } = await evaluate(ended, 10_000);
+  await page.goto(`${lab.origin}/runs/${id}`);
+  await page.getByRole('heading', { name: 'Log tail' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.screenshot({ path: `${SCREENSHOTS}/run-eval-going-${size.name}.png`, fullPage: true });
+  await page.getByRole('button', { name: 'Press again to cancel' }).click();
+  await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
+  await page.getByRole('region', { name: 'Log lines' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+  expect(await seriousViolations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Result page' }).click();
+  await page.waitForURL(`**/evaluations/${id}`);
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
+/** The step that a run page shows. */
+const step = async (page: Page) => {
+  const text = await page.locator('.facts div', { hasText: 'Step' }).first().innerText();
+  return Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', ''));
+};
+
+test('two tabs on one run are both live, and what one asks the other shows', async () => {
+  const [first, second] = [await tab(), await tab()];
+  for (const { page } of [first, second]) {
+    await page.goto(`${lab.origin}/runs/${endless}`);
+    await drawn(page, 'Mean return').waitFor();
+  }
+  for (const { page } of [first, second]) {
+    const before = await step(page);
+    await expect.poll(() => step(page)).toBeGreaterThan(before);
+  }
+  const button = ({ page }: typeof first, name: string) =>
+    page.getByRole('group', { name: 'Control' }).getByRole('button', { name, exact: true });
+  await button(first, 'Pause').click();
+  await second.page.locator('.runhead .badge', { hasText: 'paused' }).waitFor();
+  await button(second, 'Resume').click();
+  await first.page.locator('.runhead .badge', { hasText: 'running' }).waitFor();
+  const paused = await step(first.page);
+  await expect.poll(() => step(first.page)).toBeGreaterThan(paused);
+  // Both tell of it in their logs, too.
+  for (const { page, context, complaints } of [first, second]) {
+    await page
+      .locator('.log li', { hasText: /[Rr]esumed/ })
+      .first()
+      .waitFor();
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  }
+});
+
+test('a run that is deleted in one tab leaves the others', async () => {
+  const doomed = (
+    await lab.command<{ run_id: string }>('train', 'CartPole-v1', '--steps', '5000', ...SHORT)
+  ).run_id;
+  await lab.ended(doomed);
+  const [list, same, other] = [await tab(), await tab(), await tab()];
+  await list.page.goto(`${lab.origin}/runs`);
+  await list.page.getByRole('link', { name: doomed }).first().waitFor();
+  for (const { page } of [same, other]) {
+    await page.goto(`${lab.origin}/runs/${doomed}`);
+    await drawn(page, 'Mean return').waitFor();
+  }
+  await other.page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await other.page.waitForURL('**/runs');
+  await list.page.getByRole('link', { name: doomed }).first().waitFor({ state: 'detached' });
+  await same.page.getByRole('heading', { name: `${doomed} was deleted` }).waitFor();
+  await other.page.getByRole('button', { name: 'Undo' }).click();
+  await drawn(same.page, 'Mean return').waitFor();
+  await list.page.getByRole('link', { name: doomed }).first().waitFor();
+  for (const { context, complaints } of [list, same, other]) {
+    expect(complaints.take()).toEqual([]);
+    await context.close();
+  }
+});
