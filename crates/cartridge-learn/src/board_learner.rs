@@ -77,6 +77,33 @@ pub struct Losses {
     pub gradient_norm: f32,
 }
 
+impl Losses {
+    /// The sums of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            policy_loss: self.policy_loss + other.policy_loss,
+            value_loss: self.value_loss + other.value_loss,
+            entropy: self.entropy + other.entropy,
+            divergence: self.divergence + other.divergence,
+            gradient_norm: self.gradient_norm + other.gradient_norm,
+        }
+    }
+
+    /// The means, where these are the sums of `n` steps.
+    #[must_use]
+    pub fn over(&self, n: u64) -> Self {
+        let n = n as f64;
+        Self {
+            policy_loss: self.policy_loss / n,
+            value_loss: self.value_loss / n,
+            entropy: self.entropy / n,
+            divergence: self.divergence / n,
+            gradient_norm: self.gradient_norm / n as f32,
+        }
+    }
+}
+
 /// A step that was not made because the gradient was infinite or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the gradient of step {step} is not finite")]

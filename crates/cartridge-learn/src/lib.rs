@@ -10,7 +10,8 @@
 //! * [`onnx`]: policies as ONNX files, out and in.
 //! * [`metric`]: the names of everything that is measured.
 //! * [`board_net`]: networks that look at a board and say policy and value, convolutional or dense.
-//!   [`board_learner`] takes them towards what a search has found.
+//!   [`board_learner`] takes them towards what a search has found, and [`alphazero`] is the training
+//!   around both: self-play, the window of games, learning.
 //! * [`network`], [`adam`], `kernels`: layers, optimiser and the dense arithmetic under them.
 //! * [`schedule`]: settings that change while a training goes on.
 //! * [`team`]: the threads that share the work.
@@ -20,6 +21,7 @@
 //! processor with AVX2.
 
 pub mod adam;
+pub mod alphazero;
 pub mod board_learner;
 pub mod board_net;
 pub mod dqn;

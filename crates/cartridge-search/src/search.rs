@@ -123,6 +123,17 @@ pub struct Statistics {
     pub n_collisions: u64,
 }
 
+impl Statistics {
+    /// Adds what another search has done.
+    pub fn add(&mut self, other: Self) {
+        self.n_descents += other.n_descents;
+        self.n_evaluations += other.n_evaluations;
+        self.n_cache_hits += other.n_cache_hits;
+        self.n_proven += other.n_proven;
+        self.n_collisions += other.n_collisions;
+    }
+}
+
 impl Config {
     /// PUCT without noise, as for play.
     pub fn puct(n_simulations: u32) -> Self {

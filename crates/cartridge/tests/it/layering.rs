@@ -6,6 +6,7 @@ use std::process::Command;
 const ALLOWED: &[(&str, &str)] = &[
     ("cartridge-search", "cartridge-games"),
     ("cartridge-learn", "cartridge-games"),
+    ("cartridge-learn", "cartridge-search"),
     ("cartridge-media", "cartridge-games"),
     ("cartridge-run", "cartridge-games"),
     ("cartridge-run", "cartridge-search"),

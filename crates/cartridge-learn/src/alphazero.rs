@@ -1,0 +1,308 @@
+//! AlphaZero: a network learns a game from nothing but its rules, by playing against itself.
+//!
+//! Silver and others 2018, "A general reinforcement learning algorithm that masters chess, shogi, and
+//! Go through self-play": searches guided by the network play better than the network alone, so it
+//! learns what they find: the policy of the search, and how the game ended.
+//!
+//! ```text
+//! play    every lane plays its share of the plies, all its games in step     (self_play)
+//! keep    games that ended come into the window, the oldest leave it         (window)
+//! learn   some gradient steps on positions drawn from the window             (board_learner)
+//! ```
+//!
+//! Deviations from the paper:
+//!
+//! * Searches improve the policy as Danihelka and others 2022 ("Policy improvement by planning with
+//!   Gumbel") do, which needs few simulations, and these rise during the training.
+//! * Some searches are fast and not learnt from (Wu 2019, "Accelerating self-play learning in Go",
+//!   section 3.1), and the window grows with the games played (section 3.1 of its appendix).
+//! * The value is learnt from a mixture of the game's end and of what the search thought.
+//! * All threads play, and then all threads learn. So there is no moment at which a network is
+//!   exchanged under a search, and the same seed gives the same weights with any number of threads.
+//! * A game ends when a search has proven how it will, and where a seat gives up; in some games
+//!   nobody does, to see how often that would be wrong.
+
+pub mod record;
+pub mod self_play;
+mod window;
+
+use cartridge_games::Game;
+use cartridge_games::seeds::{Stream, episode_seed};
+use cartridge_search::search::Statistics;
+use serde::{Deserialize, Serialize};
+
+use self::record::PlayedGame;
+use self::self_play::{Harvest, Lane};
+use self::window::{Slot, Window};
+use crate::board_learner::{self, Batch, BoardLearner, Losses, NotFinite};
+use crate::board_net::{self, BoardNet, Shape, ShapeError};
+use crate::schedule::Course;
+use crate::team::Team;
+
+/// The settings of a training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// What the network is made of.
+    pub network: board_net::Config,
+    /// How it learns.
+    #[serde(default)]
+    pub learner: board_learner::Config,
+    /// How games are played.
+    #[serde(default)]
+    pub self_play: self_play::Config,
+    /// Plies to play in all.
+    pub total_steps: u64,
+    /// Lanes of games; as many threads can play at once.
+    pub n_lanes: usize,
+    /// Games in step in each lane: so large are the batches of the network.
+    pub n_games: usize,
+    /// Positions whose evaluation each lane remembers.
+    pub cache_positions: usize,
+    /// Plies between two networks, over all lanes; at least one for each.
+    pub steps_per_update: u64,
+    /// Positions of a gradient step.
+    pub batch_size: usize,
+    /// How often a new position is learnt from, on average.
+    pub reuse: f64,
+    /// The highest learning rate.
+    pub learning_rate: f64,
+    /// How it changes during the training.
+    pub course: Course,
+    /// How much a search's own value counts beside the end of the game, from 0 to 1.
+    pub value_mix: f32,
+    /// Positions that the window has room for at least.
+    pub least_window: usize,
+    /// Positions that come before the first gradient step.
+    pub learning_starts: usize,
+}
+
+impl Config {
+    /// The settings for a network, as far as they do not depend on the game.
+    pub fn new(network: board_net::Config, total_steps: u64) -> Self {
+        Self {
+            network,
+            learner: board_learner::Config::default(),
+            self_play: self_play::Config::default(),
+            total_steps,
+            n_lanes: 4,
+            n_games: 64,
+            cache_positions: 1 << 16,
+            steps_per_update: 8_192,
+            batch_size: 512,
+            reuse: 4.0,
+            learning_rate: 3e-3,
+            course: Course::Cosine,
+            value_mix: 0.5,
+            least_window: 50_000,
+            learning_starts: 4_096,
+        }
+    }
+
+    /// How many positions the window has room for when there were `n_positions` in all.
+    pub fn window_at(&self, n_positions: u64) -> usize {
+        /// How fast it grows, and how much of the growth is kept.
+        const EXPONENT: f64 = 0.75;
+        const SCALE: f64 = 0.4;
+        let least = self.least_window as f64;
+        let more = (n_positions as f64 / least).max(1.0);
+        (least * (1.0 + SCALE * (more.powf(EXPONENT) - 1.0) / EXPONENT)) as usize
+    }
+}
+
+/// What a training says of an update.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// Plies so far.
+    pub step: u64,
+    /// Games that ended in it.
+    pub games: Vec<PlayedGame>,
+    /// What the searches did.
+    pub statistics: Statistics,
+    /// Means over its gradient steps; none before the first.
+    pub losses: Option<Losses>,
+    /// Gradient steps that were made in it.
+    pub n_gradient_steps: u64,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// Positions in the window, and how many of them differ.
+    pub window: [usize; 2],
+    /// Games in which a seat would have given up, and in how many of them that would have been
+    /// wrong.
+    pub audited: [u64; 2],
+}
+
+/// A training in progress.
+#[derive(Debug)]
+pub struct AlphaZero<G> {
+    config: Config,
+    seed_base: u64,
+    team: Team,
+    learner: BoardLearner,
+    lanes: Vec<Lane<G>>,
+    window: Window<G>,
+    step: u64,
+    /// Positions that came into the window so far.
+    n_positions: u64,
+    n_updates: u64,
+    /// Gradient steps that are due, not all of them whole.
+    owed: f64,
+    buffers: Buffers,
+}
+
+#[derive(Debug, Default)]
+struct Buffers {
+    planes: Vec<f32>,
+    policies: Vec<f32>,
+    legal: Vec<bool>,
+    values: Vec<f32>,
+}
+
+impl<G: Game> AlphaZero<G> {
+    /// A training at its beginning.
+    pub fn new(config: &Config, seed_base: u64, team: Team) -> Result<Self, ShapeError> {
+        let seed = |lane: usize| episode_seed(seed_base, Stream::Train, lane as u32, 0);
+        let mut rng = fastrand::Rng::with_seed(seed_base);
+        let network = BoardNet::new(Shape::of(&G::SPEC), &config.network, &mut rng)?;
+        let lane =
+            |lane| Lane::new(config.n_games, config.cache_positions, &config.self_play, seed(lane));
+        Ok(Self {
+            seed_base,
+            team,
+            learner: BoardLearner::new(network, config.learner),
+            lanes: (0..config.n_lanes).map(lane).collect(),
+            window: Window::new(config.value_mix),
+            step: 0,
+            n_positions: 0,
+            n_updates: 0,
+            owed: 0.0,
+            buffers: Buffers::default(),
+            config: config.clone(),
+        })
+    }
+
+    /// The network as it is now.
+    pub fn network(&self) -> &BoardNet {
+        self.learner.network()
+    }
+
+    /// Plies so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Whether all plies have been played.
+    pub fn is_done(&self) -> bool {
+        self.step >= self.config.total_steps
+    }
+
+    /// Plays for a while, learns from it, and reports.
+    pub fn update(&mut self) -> Result<Update, NotFinite> {
+        let harvest = self.play();
+        let n_new = self.keep(&harvest);
+        let mut update = Update {
+            step: self.step,
+            statistics: harvest.statistics,
+            audited: [harvest.n_audited, harvest.n_false_resignations],
+            games: harvest.games,
+            ..Update::default()
+        };
+        self.learn(n_new, &mut update)?;
+        update.window = [self.window.n_positions(), self.window.n_different()];
+        self.n_updates += 1;
+        Ok(update)
+    }
+
+    /// Every lane plays its share.
+    fn play(&mut self) -> Harvest {
+        let done = self.done();
+        let n_plies = self.config.steps_per_update.min(self.config.total_steps - self.step);
+        let n_lanes = self.lanes.len() as u64;
+        let (network, config) = (self.learner.network(), &self.config.self_play);
+        let mut lanes: Vec<_> =
+            self.lanes.iter_mut().map(|lane| (lane, Harvest::default())).collect();
+        self.team.each(&mut lanes, |place, (lane, harvest)| {
+            // What cannot be shared evenly is for the first ones.
+            let share = n_plies / n_lanes + u64::from((place as u64) < n_plies % n_lanes);
+            *harvest = lane.play(network, config, done, share);
+        });
+        let mut all = Harvest::default();
+        for (_, harvest) in lanes {
+            all.games.extend(harvest.games);
+            all.n_plies += harvest.n_plies;
+            all.statistics.add(harvest.statistics);
+            all.n_audited += harvest.n_audited;
+            all.n_false_resignations += harvest.n_false_resignations;
+        }
+        self.step += all.n_plies;
+        all
+    }
+
+    /// Takes in the games that ended and says how many positions they have.
+    fn keep(&mut self, harvest: &Harvest) -> usize {
+        let add = |game| self.window.add(game).expect("what was just played is legal");
+        let n_new: usize = harvest.games.iter().map(add).sum();
+        self.n_positions += n_new as u64;
+        self.window.shrink(self.config.window_at(self.n_positions));
+        n_new
+    }
+
+    fn learn(&mut self, n_new: usize, update: &mut Update) -> Result<(), NotFinite> {
+        let learning_rate = self.config.learning_rate * self.config.course.at(self.done());
+        update.learning_rate = learning_rate;
+        if self.n_positions < self.config.learning_starts as u64 {
+            return Ok(());
+        }
+        self.owed += self.config.reuse * n_new as f64 / self.config.batch_size as f64;
+        let n_steps = self.owed as u64;
+        self.owed -= n_steps as f64;
+        let seed = episode_seed(self.seed_base, Stream::Train, u32::MAX, self.n_updates);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut sums = Losses::default();
+        for _ in 0..n_steps {
+            self.buffers.fill(&self.window, self.config.batch_size, &mut rng);
+            let losses =
+                self.learner.train_step(&mut self.team, self.buffers.batch(), learning_rate)?;
+            sums = sums.plus(&losses);
+        }
+        update.n_gradient_steps = n_steps;
+        update.losses = (n_steps > 0).then(|| sums.over(n_steps));
+        Ok(())
+    }
+
+    fn done(&self) -> f64 {
+        self.step as f64 / self.config.total_steps.max(1) as f64
+    }
+}
+
+impl Buffers {
+    fn fill<G: Game>(&mut self, window: &Window<G>, n: usize, rng: &mut fastrand::Rng) {
+        let n_inputs: usize = G::SPEC.planes.iter().product();
+        let n_actions = G::SPEC.n_actions;
+        self.planes.resize(n * n_inputs, 0.0);
+        self.policies.resize(n * n_actions, 0.0);
+        self.legal.resize(n * n_actions, false);
+        self.values.resize(n, 0.0);
+        let planes = self.planes.chunks_exact_mut(n_inputs);
+        let policies = self.policies.chunks_exact_mut(n_actions);
+        let legal = self.legal.chunks_exact_mut(n_actions);
+        for (((planes, policy), legal), value) in
+            planes.zip(policies).zip(legal).zip(&mut self.values)
+        {
+            window.draw(rng, Slot { planes, policy, legal, value });
+        }
+    }
+
+    fn batch(&self) -> Batch<'_> {
+        Batch {
+            planes: &self.planes,
+            policies: &self.policies,
+            legal: Some(&self.legal),
+            values: &self.values,
+            weights: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! Games that a network plays against itself, many of them in step, so that every call of the network
+//! is for a full batch.
+
+use cartridge_games::{Game, Seat, Turn, random_action};
+use cartridge_search::cache::Cache;
+use cartridge_search::evaluator::Evaluations;
+use cartridge_search::gumbel::Gumbel;
+use cartridge_search::search::{self, LeafId, Method, Search, Statistics};
+use serde::{Deserialize, Serialize};
+
+use super::record::{End, PlayedGame, Ply, to_whole};
+use crate::board_net::{BoardNet, Workspace};
+
+/// How games are played.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Simulations of a thorough search, at the beginning of the training and at its end; 2 and
+    /// more.
+    pub n_simulations: [u32; 2],
+    /// Simulations of a fast search; 2 and more.
+    pub n_fast_simulations: u32,
+    /// Share of the searches that are thorough. Only these are learnt from; the others get games to
+    /// their ends, which are learnt from too.
+    pub full_share: f32,
+    /// Actions that a search considers at the root; 2 and more.
+    pub n_considered: u32,
+    /// How much scores count against logits; above 0.
+    pub value_scale: f32,
+    /// From this ply on, chance has no say in what is played.
+    pub n_random_plies: usize,
+    /// Share of the games that begin with actions drawn by chance.
+    pub opening_share: f32,
+    /// At most so many of them.
+    pub n_opening_plies: usize,
+    /// Whether a game ends when a search has proven how.
+    pub is_adjudicated: bool,
+    /// A seat whose searches say less than this gives up; −1 and less is never.
+    pub resign_below: f32,
+    /// It gives up after so many such searches in a row.
+    pub resign_after: u32,
+    /// Share of the games in which nobody gives up, to see how often that would have been wrong.
+    pub audit_share: f32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            n_simulations: [32, 64],
+            n_fast_simulations: 12,
+            full_share: 0.5,
+            n_considered: 8,
+            value_scale: 0.1,
+            n_random_plies: 1_000,
+            opening_share: 0.9,
+            n_opening_plies: 12,
+            is_adjudicated: true,
+            resign_below: -0.95,
+            resign_after: 3,
+            audit_share: 0.1,
+        }
+    }
+}
+
+/// What came of a while of self-play.
+#[derive(Clone, Debug, Default)]
+pub struct Harvest {
+    /// Games that ended.
+    pub games: Vec<PlayedGame>,
+    /// Plies that were played, with a search each.
+    pub n_plies: u64,
+    /// What the searches did.
+    pub statistics: Statistics,
+    /// Games in which a seat would have given up, and did not because it was one to see.
+    pub n_audited: u64,
+    /// Those of them that this seat did not lose.
+    pub n_false_resignations: u64,
+}
+
+/// Games in step, with what they share. Who plays on which thread makes no difference to them.
+#[derive(Debug)]
+pub(super) struct Lane<G> {
+    tables: Vec<Table<G>>,
+    cache: Cache<G>,
+    rng: fastrand::Rng,
+    batch: Batch<G>,
+}
+
+/// Leaves that are evaluated together.
+#[derive(Debug)]
+struct Batch<G> {
+    leaves: Vec<(usize, LeafId)>,
+    games: Vec<G>,
+    planes: Vec<f32>,
+    evaluations: Evaluations,
+    work: Workspace,
+}
+
+/// A game in progress.
+#[derive(Debug)]
+struct Table<G> {
+    game: G,
+    played: PlayedGame,
+    search: Search<G>,
+    is_full: bool,
+    /// How many searches of each seat in a row saw it losing.
+    n_losing: [u32; 2],
+    /// Whether nobody gives up.
+    is_audited: bool,
+    /// Who would have given up.
+    would_resign: Option<Seat>,
+}
+
+impl<G: Game> Lane<G> {
+    pub(super) fn new(n_games: usize, cache: usize, config: &Config, seed: u64) -> Self {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let tables = (0..n_games).map(|_| Table::new(config, &mut rng)).collect();
+        Self {
+            tables,
+            cache: Cache::new(cache),
+            rng,
+            batch: Batch {
+                leaves: Vec::new(),
+                games: Vec::new(),
+                planes: Vec::new(),
+                evaluations: Evaluations::default(),
+                work: Workspace::default(),
+            },
+        }
+    }
+
+    /// Plays `n_plies` in all games together, when `done` of the training is over. Searches that are
+    /// under way at the end are begun anew the next time: then the network is another.
+    pub(super) fn play(
+        &mut self,
+        network: &BoardNet,
+        config: &Config,
+        done: f64,
+        n_plies: u64,
+    ) -> Harvest {
+        let mut harvest = Harvest::default();
+        self.cache.clear();
+        for table in &mut self.tables {
+            table.search.clear();
+            table.begin(config, done, &mut self.rng);
+        }
+        while harvest.n_plies < n_plies {
+            for (place, table) in self.tables.iter_mut().enumerate() {
+                let leaf = loop {
+                    if let Some(leaf) = table.search.next_leaf(&mut self.cache) {
+                        break Some(leaf);
+                    }
+                    if harvest.n_plies == n_plies {
+                        break None;
+                    }
+                    table.play(config, &mut harvest, &mut self.rng);
+                    table.begin(config, done, &mut self.rng);
+                };
+                if let Some(leaf) = leaf {
+                    self.batch.leaves.push((place, leaf.id));
+                    self.batch.games.push(leaf.game);
+                }
+            }
+            self.batch.evaluate(network);
+            let evaluations = &self.batch.evaluations;
+            for (row, (place, leaf)) in self.batch.leaves.drain(..).enumerate() {
+                let evaluation = evaluations.get::<G>(row);
+                self.tables[place].search.answer(leaf, evaluation, &mut self.cache);
+            }
+        }
+        harvest
+    }
+}
+
+impl<G: Game> Batch<G> {
+    fn evaluate(&mut self, network: &BoardNet) {
+        let n_inputs = network.shape().n_inputs();
+        self.planes.resize(self.games.len() * n_inputs, 0.0);
+        for (game, planes) in self.games.iter().zip(self.planes.chunks_exact_mut(n_inputs)) {
+            let Turn::Seat(seat) = game.turn() else { unreachable!("leaves are not over") };
+            game.observe_planes(seat, planes);
+        }
+        let Evaluations { logits, values } = &mut self.evaluations;
+        logits.resize(self.games.len() * G::SPEC.n_actions, 0.0);
+        values.resize(self.games.len(), 0.0);
+        network.infer(&mut self.work, &self.planes, logits, values);
+        self.games.clear();
+    }
+}
+
+impl<G: Game> Table<G> {
+    fn new(config: &Config, rng: &mut fastrand::Rng) -> Self {
+        let (game, actions) = opening(config, rng);
+        Self {
+            game,
+            played: PlayedGame {
+                n_opening: actions.len(),
+                actions,
+                plies: Vec::new(),
+                score: 0,
+                end: End::Over,
+            },
+            search: Search::default(),
+            is_full: true,
+            n_losing: [0; 2],
+            is_audited: rng.f32() < config.audit_share,
+            would_resign: None,
+        }
+    }
+
+    /// Begins the search for the next action.
+    fn begin(&mut self, config: &Config, done: f64, rng: &mut fastrand::Rng) {
+        self.is_full = rng.f32() < config.full_share;
+        let [first, last] = config.n_simulations.map(f64::from);
+        let n_full = (first + (last - first) * done.clamp(0.0, 1.0)).round() as u32;
+        let gumbel = Gumbel {
+            n_considered: config.n_considered,
+            value_scale: config.value_scale,
+            is_random: self.played.actions.len() < config.n_random_plies,
+            ..Gumbel::default()
+        };
+        let config = search::Config {
+            n_simulations: if self.is_full { n_full } else { config.n_fast_simulations },
+            method: Method::Gumbel(gumbel),
+        };
+        self.search.begin(&self.game, config, rng);
+    }
+
+    /// Plays what the search has found, and begins another game where this one is over.
+    fn play(&mut self, config: &Config, harvest: &mut Harvest, rng: &mut fastrand::Rng) {
+        let Turn::Seat(seat) = self.game.turn() else { unreachable!("it goes on") };
+        let (value, proven) = (self.search.value(), self.search.proven());
+        let action = self.search.best_action();
+        self.played.plies.push(Ply::new(&self.search.target(), value, self.is_full));
+        self.played.actions.push(action);
+        self.game.apply(action);
+        harvest.n_plies += 1;
+        harvest.statistics.add(self.search.statistics());
+        let of_first = |score: f32| to_whole(if seat == Seat(0) { score } else { -score });
+        let n_losing = &mut self.n_losing[seat.0];
+        *n_losing = if value < config.resign_below { *n_losing + 1 } else { 0 };
+        let gives_up = *n_losing >= config.resign_after;
+        if gives_up && self.is_audited {
+            self.would_resign = self.would_resign.or(Some(seat));
+        }
+        let (end, score) = match proven {
+            _ if self.game.turn() == Turn::Over => (End::Over, to_whole(self.game.score(Seat(0)))),
+            Some(score) if config.is_adjudicated => (End::Proven, of_first(score)),
+            _ if gives_up && !self.is_audited => (End::Resigned, of_first(-1.0)),
+            _ => return,
+        };
+        if let Some(seat) = self.would_resign {
+            harvest.n_audited += 1;
+            let lost = if seat == Seat(0) { score < 0 } else { score > 0 };
+            harvest.n_false_resignations += u64::from(!lost);
+        }
+        let next = Self { search: std::mem::take(&mut self.search), ..Self::new(config, rng) };
+        let over = std::mem::replace(self, next);
+        harvest.games.push(PlayedGame { end, score, ..over.played });
+    }
+}
+
+/// Where a game begins: at the start, or after some actions drawn by chance.
+fn opening<G: Game>(config: &Config, rng: &mut fastrand::Rng) -> (G, Vec<cartridge_games::Action>) {
+    loop {
+        let mut game = G::start(&mut fastrand::Rng::with_seed(0));
+        let mut actions = Vec::new();
+        if rng.f32() < config.opening_share {
+            for _ in 0..rng.usize(..=config.n_opening_plies) {
+                let action = random_action(&game, rng);
+                game.apply(action);
+                actions.push(action);
+                if game.turn() == Turn::Over {
+                    break;
+                }
+            }
+        }
+        if game.turn() != Turn::Over {
+            return (game, actions);
+        }
+    }
+}
