@@ -91,7 +91,7 @@ impl Archive {
             Source::Human(_) => {}
             // It may have been opened before its first episode ended, or the folder has gone since.
             Source::Figures(told) if !self.dir.episodes_path().is_dir() => {
-                told.refresh(&self.dir)?
+                told.refresh(&self.dir)?;
             }
             Source::Recorded(_) | Source::Figures(_) => self.source = Self::source(&self.dir)?,
         }

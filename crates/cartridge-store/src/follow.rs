@@ -241,8 +241,11 @@ pub fn latest_rows(dir: &RunDir, n: usize) -> Result<Vec<MetricLine>> {
 /// The newest `n` episodes of a run, oldest first. Only the end of `metrics.jsonl` is read, unless
 /// there are fewer: who knows how many there are asks for no more.
 pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
+    if n == 0 {
+        return Ok(Episodes::default());
+    }
     let mut span = 256 * 1024;
-    while n > 0 {
+    loop {
         let (lines, is_whole) = jsonl::last_lines(&dir.metrics_path(), span)?;
         let mut told = ToldEpisodes::default();
         lines.iter().for_each(|line| told.take(&line.bytes));
@@ -253,7 +256,6 @@ pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
         }
         span *= 4;
     }
-    Ok(Episodes::default())
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl<G: Game> Window<G> {
         for (game, ply, score) in met {
             let mixed =
                 f32::from(score) + self.value_mix * (f32::from(ply.value) - f32::from(score));
-            self.meet(game, ply, mixed.round() as i16);
+            self.meet(&game, ply, mixed.round() as i16);
         }
         self.games.push_back(n);
         Ok(n)
@@ -125,24 +125,25 @@ impl<G: Game> Window<G> {
 
     /// Writes a position that is drawn by chance, turned or mirrored by chance.
     pub(super) fn draw(&self, rng: &mut fastrand::Rng, slot: Slot<'_>) {
+        let Slot { planes, policy, legal, value } = slot;
         let met = &self.positions[rng.usize(..self.positions.len())];
         let entry = &self.entries[met.entry as usize];
         let symmetry = rng.usize(..G::N_SYMMETRIES);
         let game = entry.game.transform(symmetry);
         let Turn::Seat(seat) = game.turn() else { unreachable!("it was searched") };
-        game.observe_planes(seat, slot.planes);
-        slot.legal.fill(false);
-        game.legal_actions().for_each(|action| slot.legal[action.0] = true);
-        slot.policy.fill(0.0);
+        game.observe_planes(seat, planes);
+        legal.fill(false);
+        game.legal_actions().for_each(|action| legal[action.0] = true);
+        policy.fill(0.0);
         let sum: u64 = entry.policy.iter().sum();
         for (action, share) in entry.policy.iter().enumerate().filter(|(_, share)| **share > 0) {
             let action = mirrored::<G>(symmetry as u8, action as u16);
-            slot.policy[action] = (*share as f64 / sum as f64) as f32;
+            policy[action] = (*share as f64 / sum as f64) as f32;
         }
-        *slot.value = (entry.value as f64 / (f64::from(entry.n) * f64::from(VALUE_ONE))) as f32;
+        *value = (entry.value as f64 / (f64::from(entry.n) * f64::from(VALUE_ONE))) as f32;
     }
 
-    fn meet(&mut self, game: G, ply: Ply, value: i16) {
+    fn meet(&mut self, game: &G, ply: Ply, value: i16) {
         let images = (0..G::N_SYMMETRIES).map(|symmetry| (game.transform(symmetry), symmetry));
         let image = images.min_by_key(|(image, _)| image.hash64());
         let (image, symmetry) = image.expect("every game has a symmetry");

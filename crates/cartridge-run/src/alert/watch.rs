@@ -230,7 +230,9 @@ pub(crate) fn from_numbers(view: &RunView, said: &Insights, book: &Book, now: f6
 fn why_over(kind: Kind, view: Option<&RunView>) -> String {
     let state = view.map(|view| view.run.status.state());
     match (kind, state) {
-        (Kind::ApiLatency, _) => "the lab answers quickly again".to_owned(),
+        (Kind::ApiLatency, _) => {
+            "the lab answers quickly again, or too little is asked of it to tell".to_owned()
+        }
         (Kind::Disk, _) => "there is room on the disk again".to_owned(),
         (_, None) => "the run was deleted".to_owned(),
         _ if view.is_some_and(|view| view.is_archived) => "the run was archived".to_owned(),
@@ -240,6 +242,12 @@ fn why_over(kind: Kind, view: Option<&RunView>) -> String {
         (Kind::RewardCollapse, _) => "the returns have come back".to_owned(),
         (Kind::NotFinite, _) => "its numbers are finite again".to_owned(),
     }
+}
+
+/// Whether what an alert was about has become something else: a supervisor that was late is lost, and
+/// another thing can be done about it.
+fn is_another(known: &Cause, now: &Cause) -> bool {
+    known.kind == Kind::HeartbeatStale && known.suggestion != now.suggestion
 }
 
 /// What was looked at, and what is wrong with it.
@@ -260,15 +268,19 @@ impl Seen {
         let open = book.newest().filter(|alert| alert.is_open());
         for alert in open {
             let key = (alert.cause.kind, alert.cause.run_id.clone());
-            let is_so = |cause: &Cause| (cause.kind, &cause.run_id) == (key.0, &key.1);
-            if self.looked_at.contains(&key) && !self.causes.iter().any(is_so) {
-                let view = key.1.as_ref().and_then(|id| self.views.get(id));
-                let reason = why_over(key.0, view);
-                changes.push((Some(alert.id.clone()), Change::Resolved { reason }));
-            }
+            let is_so = |cause: &&Cause| (cause.kind, &cause.run_id) == (key.0, &key.1);
+            let reason = match self.causes.iter().find(is_so) {
+                Some(cause) if is_another(&alert.cause, cause) => cause.sentence.clone(),
+                None if self.looked_at.contains(&key) => {
+                    why_over(key.0, key.1.as_ref().and_then(|id| self.views.get(id)))
+                }
+                _ => continue,
+            };
+            changes.push((Some(alert.id.clone()), Change::Resolved { reason }));
         }
         for cause in &self.causes {
-            if !is_open(book, cause.kind, cause.run_id.as_ref()) {
+            let open = book.open(cause.kind, cause.run_id.as_ref());
+            if open.is_none_or(|alert| is_another(&alert.cause, cause)) {
                 changes.push((None, Change::Triggered(cause.clone())));
             }
         }

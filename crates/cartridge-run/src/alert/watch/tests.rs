@@ -64,3 +64,37 @@ fn answers_of_the_last_minute_count() {
     assert_eq!(watch.p95(answers([0, 0, 100], 0), at(64)), None);
     assert_eq!(watch.p95(answers([100, 0, 100], 0), at(66)), Some(0.095));
 }
+
+#[test]
+fn a_run_that_was_late_and_is_lost_is_told_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = cartridge_store::DataDir::open(folder.path()).unwrap();
+    let mut book = Book::default();
+    let id: RunId = "r-7f3k2m".parse().unwrap();
+    let cause = |sentence: &str, suggestion: &str| Cause {
+        kind: Kind::HeartbeatStale,
+        run_id: Some(id.clone()),
+        sentence: sentence.to_owned(),
+        suggestion: suggestion.to_owned(),
+        numbers: BTreeMap::new(),
+    };
+    let mut look = |causes: Vec<Cause>| {
+        let looked_at = [(Kind::HeartbeatStale, Some(id.clone()))].into();
+        let seen = Seen { causes, looked_at, ..Seen::default() };
+        super::super::change(&mut book, &data, 1.0, |book| seen.changes(book)).unwrap();
+        let said = |alert: &super::super::Alert| {
+            (alert.cause.sentence.clone(), alert.resolved_reason.clone())
+        };
+        book.newest().map(said).collect::<Vec<_>>()
+    };
+    let late = cause("it is late", "look at the machine");
+    let lost = cause("it is lost", "resume it");
+    let is_late = [("it is late".to_owned(), None)];
+    assert_eq!(look(vec![late.clone()]), is_late);
+    assert_eq!(look(vec![late]), is_late);
+    let was_late = ("it is late".to_owned(), Some("it is lost".to_owned()));
+    let is_lost = [("it is lost".to_owned(), None), was_late];
+    assert_eq!(look(vec![lost.clone()]), is_lost);
+    assert_eq!(look(vec![lost]), is_lost);
+    assert!(look(Vec::new()).iter().all(|(_, reason)| reason.is_some()));
+}
