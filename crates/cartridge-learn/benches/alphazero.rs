@@ -151,9 +151,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         SETS.iter().map(|set| read(Path::new(folder), set)).collect::<Result<_, _>>()?;
     let mut training = AlphaZero::<Connect4>::new(&config, seed, Team::new(n_threads))?;
     let (mut seconds, mut n_games, mut said) = (0.0, 0, 0.0);
+    let mut phases = [0.0; 3];
     while !training.is_done() {
         let began = Instant::now();
-        let update = training.update()?;
+        let mut at = (0, Instant::now());
+        let mut spent = [0.0; 3];
+        let update = training.update_in_phases(&mut |phase| {
+            spent[at.0] += at.1.elapsed().as_secs_f64();
+            at = (phase as usize, Instant::now());
+        })?;
+        spent[at.0] += at.1.elapsed().as_secs_f64();
+        phases.iter_mut().zip(spent).for_each(|(sum, one)| *sum += one);
         let took = began.elapsed().as_secs_f64();
         seconds += took;
         n_games += update.games.len();
@@ -166,11 +174,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let s = update.statistics;
         let percent: Vec<String> = found.iter().map(|e| format!("{:.1}", 100.0 * e)).collect();
         println!(
-            "{seconds:6.0} s step {} games {n_games} plies/s {:.0} evals/s {:.0} descents/s {:.0} cache {:.2} proven {:.2} loss {:.3} {:.3} kl {:.3} norm {:.2} window {:?} audited {:?} errors {} mean {:.2}",
+            "{seconds:6.0} s step {} games {n_games} plies/s {:.0}; playing evals/s {:.0} descents/s {:.0} learning {:.2} of the time cache {:.2} proven {:.2} loss {:.3} {:.3} kl {:.3} norm {:.2} window {:?} audited {:?} errors {} mean {:.2}",
             update.step,
             config.steps_per_update as f64 / took,
-            s.n_evaluations as f64 / took,
-            s.n_descents as f64 / took,
+            s.n_evaluations as f64 / spent[0],
+            s.n_descents as f64 / spent[0],
+            phases[2] / seconds,
             s.n_cache_hits as f64 / s.n_descents as f64,
             s.n_proven as f64 / s.n_descents as f64,
             losses.policy_loss,

@@ -24,6 +24,7 @@
 
 pub mod record;
 pub mod self_play;
+mod state;
 mod window;
 
 use cartridge_games::Game;
@@ -36,8 +37,11 @@ use self::self_play::{Harvest, Lane};
 use self::window::{Slot, Window};
 use crate::board_learner::{self, Batch, BoardLearner, Losses, NotFinite};
 use crate::board_net::{self, BoardNet, Shape, ShapeError};
+use crate::report::Phase;
 use crate::schedule::Course;
 use crate::team::Team;
+
+pub use self::state::State;
 
 /// The settings of a training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -198,8 +202,16 @@ impl<G: Game> AlphaZero<G> {
 
     /// Plays for a while, learns from it, and reports.
     pub fn update(&mut self) -> Result<Update, NotFinite> {
+        self.update_in_phases(&mut |_| {})
+    }
+
+    /// [`update`](Self::update) that says of each phase when it begins.
+    pub fn update_in_phases(&mut self, begin: &mut dyn FnMut(Phase)) -> Result<Update, NotFinite> {
+        begin(Phase::Act);
         let harvest = self.play();
+        begin(Phase::Judge);
         let n_new = self.keep(&harvest);
+        begin(Phase::Learn);
         let mut update = Update {
             step: self.step,
             statistics: harvest.statistics,

@@ -1,9 +1,11 @@
 //! A game of self-play, as it is kept and learnt from.
 
 use cartridge_games::{Action, Game, Seat};
+use serde::{Deserialize, Serialize};
 
 /// Why a game of self-play ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum End {
     /// By its rules.
     Over,
@@ -14,7 +16,8 @@ pub enum End {
 }
 
 /// What a search found in one position, in whole numbers, so that sums do not depend on their order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ply {
     /// The share of each action that has one, of [`SHARE_ONE`].
     pub policy: Vec<(u16, u16)>,
@@ -31,7 +34,8 @@ pub const SHARE_ONE: u16 = u16::MAX;
 pub const VALUE_ONE: i16 = i16::MAX;
 
 /// A game of self-play.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlayedGame {
     /// What was played, from the start of the game.
     pub actions: Vec<Action>,
@@ -136,9 +140,12 @@ impl PlayedGame {
         }
     }
 
-    /// Plays the game again and shows every position that was searched, with what was found there.
-    /// Complains about an action that is not legal, before it is played.
-    pub fn replay<G: Game>(&self, mut see: impl FnMut(&G, &Ply)) -> Result<(), RecordError> {
+    /// Plays the game again, shows every position that was searched, with what was found there, and
+    /// returns the last. Complains about an action that is not legal, before it is played.
+    pub fn replay<G: Game>(&self, mut see: impl FnMut(&G, &Ply)) -> Result<G, RecordError> {
+        if self.n_opening + self.plies.len() != self.actions.len() {
+            return Err(RecordError("it has not one search for each action"));
+        }
         let mut game = G::start(&mut fastrand::Rng::with_seed(0));
         for (place, action) in self.actions.iter().enumerate() {
             if !game.legal_actions().any(|legal| legal == *action) {
@@ -154,7 +161,7 @@ impl PlayedGame {
             }
             game.apply(*action);
         }
-        Ok(())
+        Ok(game)
     }
 }
 

@@ -86,6 +86,24 @@ pub(super) struct Lane<G> {
     batch: Batch<G>,
 }
 
+/// All that a lane is made of between two updates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LaneState {
+    rng: u64,
+    tables: Vec<TableState>,
+}
+
+/// A game in progress, as it is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableState {
+    played: PlayedGame,
+    n_losing: [u32; 2],
+    is_audited: bool,
+    would_resign: Option<Seat>,
+}
+
 /// Leaves that are evaluated together.
 #[derive(Debug)]
 struct Batch<G> {
@@ -169,6 +187,37 @@ impl<G: Game> Lane<G> {
             }
         }
         harvest
+    }
+}
+
+impl<G: Game> Lane<G> {
+    pub(super) fn state(&self) -> LaneState {
+        let table = |table: &Table<G>| TableState {
+            played: table.played.clone(),
+            n_losing: table.n_losing,
+            is_audited: table.is_audited,
+            would_resign: table.would_resign,
+        };
+        LaneState { rng: self.rng.get_seed(), tables: self.tables.iter().map(table).collect() }
+    }
+
+    /// Puts a state back, or says why it does not fit.
+    pub(super) fn restore(&mut self, state: &LaneState) -> Result<(), String> {
+        if state.tables.len() != self.tables.len() {
+            return Err(format!("a lane of it has {} games", state.tables.len()));
+        }
+        for (table, state) in self.tables.iter_mut().zip(&state.tables) {
+            let TableState { played, n_losing, is_audited, would_resign } = state;
+            let game = played.replay(|_: &G, _| {}).map_err(|error| error.to_string())?;
+            if game.turn() == Turn::Over {
+                return Err("a game that is under way in it is over".to_owned());
+            }
+            (table.game, table.played) = (game, played.clone());
+            (table.n_losing, table.is_audited) = (*n_losing, *is_audited);
+            table.would_resign = *would_resign;
+        }
+        self.rng = fastrand::Rng::with_seed(state.rng);
+        Ok(())
     }
 }
 

@@ -46,6 +46,35 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn interrupted_and_resumed_equals_uninterrupted() {
+    let config = Config { least_window: 400, ..small(4_000) };
+    let (whole, _) = train::<Connect4>(&config, 2);
+    let mut first = AlphaZero::<Connect4>::new(&config, 7, Team::new(1)).unwrap();
+    let mut games = Vec::new();
+    for _ in 0..4 {
+        games.extend(first.update().unwrap().games);
+    }
+    let state = first.state();
+    assert!(state.n_window_games() < games.len(), "some games have left the window");
+    let [text, learner] = state.to_bytes();
+    let state = State::from_bytes([&text, &learner]).unwrap();
+    let network = first.network().clone();
+    let restore = |games: &[PlayedGame]| {
+        let games = games.iter().cloned();
+        AlphaZero::<Connect4>::restore(&config, 7, Team::new(2), network.clone(), &state, games)
+    };
+    let kept = games.len() - state.n_window_games();
+    let mut resumed = restore(&games[kept..]).unwrap();
+    while !resumed.is_done() {
+        resumed.update().unwrap();
+    }
+    assert_eq!(resumed.network().parameters(), whole.network().parameters());
+    // What does not fit is refused.
+    assert!(restore(&games[kept + 1..]).is_err());
+    assert!(State::from_bytes([&text[1..], &learner]).is_err());
+}
+
+#[test]
 fn all_plies_are_played_and_no_more() {
     let (training, updates) = train::<TicTacToe>(&small(1_300), 2);
     assert_eq!(training.step(), 1_300);

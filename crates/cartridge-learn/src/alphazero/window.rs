@@ -74,6 +74,11 @@ impl<G: Game> Window<G> {
         self.positions.len()
     }
 
+    /// How many games there are.
+    pub(super) fn n_games(&self) -> usize {
+        self.games.len()
+    }
+
     /// How many different positions there are.
     pub(super) fn n_different(&self) -> usize {
         self.entries.len() - self.free.len()

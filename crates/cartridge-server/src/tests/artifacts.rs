@@ -265,6 +265,12 @@ async fn episodes_that_are_damaged_or_not_finite_are_told_as_such() {
         .unwrap();
     }
     drop((writer, rows));
+    // Of a run that has ended, the lab looks at what its supervisor says.
+    let said = fs::read(dir.supervisor_path()).unwrap();
+    fs::write(dir.supervisor_path(), said.repeat(2)).unwrap();
+    while lab.state.lab.run(&id).unwrap().run.status.episodes < 3 {
+        lab.state.lab.tick().unwrap();
+    }
     let segment = folder.join("episodes/000001.seg");
     let mut bytes = fs::read(&segment).unwrap();
     bytes[ends[1] + 80] ^= 1;

@@ -92,9 +92,11 @@ fn a_supervisor_that_falls_silent_is_told_and_heard_again() {
         held(&lab.watch).pulses.insert(id.clone(), pulse);
         lab.tick().unwrap();
         let told = look(&lab, &mut watch);
-        // Late, and then lost, is one alert.
-        let fired = vec![("AlertTriggered", Kind::HeartbeatStale, State::Firing)];
-        assert_eq!(told, if silence == STALE_AFTER { fired } else { Vec::new() });
+        // Lost is another alert than late, which is then over.
+        let over = ("AlertChanged", Kind::HeartbeatStale, State::Resolved);
+        let fired = ("AlertTriggered", Kind::HeartbeatStale, State::Firing);
+        assert_eq!(told, if silence == STALE_AFTER { vec![fired] } else { vec![over, fired] });
+        assert_eq!(look(&lab, &mut watch), []);
     }
     let beat = json!({ "attempt": 1, "t": unix_now(), "type": "heartbeat",
                        "cpu_percent": null, "rss_bytes": null });
