@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { Turns } from './turns';
 
-/** Turns with frames that the test lets come, and drawings of five milliseconds. */
+/** Turns with frames that the test lets come, and drawings of two and a half milliseconds. */
 function made() {
   const frames: (() => void)[] = [];
   const drawn: string[] = [];
@@ -12,7 +12,7 @@ function made() {
     () => now,
   );
   const draws = (name: string) => () => {
-    now += 5;
+    now += 2.5;
     drawn.push(name);
   };
   return { turns, frames, drawn, draws, frame: () => frames.shift()?.() };

@@ -3,7 +3,7 @@
  * one go would answer nobody meanwhile. Each frame draws as many as fit into it, the others wait for
  * the next; whoever is asked to draw again before its turn keeps its place and draws the newest.
  */
-const BUDGET_MS = 12;
+const BUDGET_MS = 6;
 
 export class Turns {
   #waiting = new Map<object, () => void>();
