@@ -5,6 +5,7 @@
 //! * [`game`]: what a turn-based game must provide ([`Game`]).
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
 //! * [`controls`]: the keys by which a person acts in one.
+//! * [`board_env`]: a game as an environment, for whoever shows recorded games.
 //! * [`batch`]: many environments that are stepped by one call.
 //! * [`engine`]: the stateless door, by name and bytes ([`EngineContext`]).
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
@@ -27,6 +28,7 @@ pub mod acrobot;
 pub mod asteroid_prospector;
 pub mod batch;
 pub mod bipedal_walker;
+pub mod board_env;
 pub mod cart_pole;
 pub mod conformance;
 pub mod connect4;

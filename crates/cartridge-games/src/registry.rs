@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::acrobot::{self, Acrobot};
 use crate::asteroid_prospector::{self, AsteroidProspector};
 use crate::bipedal_walker::{self, BipedalWalker};
+use crate::board_env::BoardEnv;
 use crate::cart_pole::{self, CartPole};
 use crate::connect4::Connect4;
 use crate::env::{Env, EnvSpec};
@@ -104,6 +105,19 @@ pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, 
     }
 }
 
+/// A new environment, or a game that one actor plays for both seats: whatever has episodes.
+pub fn make_world(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, RegistryError> {
+    if !is_game(id) {
+        return make_env(id, options);
+    }
+    let game = AnyGame::start(id, &mut fastrand::Rng::with_seed(0))?;
+    Ok(match game {
+        AnyGame::TicTacToe(game) => Box::new(BoardEnv::new(game)),
+        AnyGame::Connect4(game) => Box::new(BoardEnv::new(game)),
+        AnyGame::Othello(game) => Box::new(BoardEnv::new(game)),
+    })
+}
+
 /// The options of an environment with their defaults.
 pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
     let (id, _) = present_id(id);
@@ -196,6 +210,24 @@ macro_rules! with_game {
             $crate::registry::AnyGame::Othello($game) => $body,
         }
     };
+}
+
+impl From<TicTacToe> for AnyGame {
+    fn from(game: TicTacToe) -> Self {
+        Self::TicTacToe(game)
+    }
+}
+
+impl From<Connect4> for AnyGame {
+    fn from(game: Connect4) -> Self {
+        Self::Connect4(game)
+    }
+}
+
+impl From<Othello> for AnyGame {
+    fn from(game: Othello) -> Self {
+        Self::Othello(game)
+    }
 }
 
 impl AnyGame {

@@ -22,9 +22,11 @@
 //! * A game ends when a search has proven how it will, and where a seat gives up; in some games
 //!   nobody does, to see how often that would be wrong.
 
+pub mod arena;
 pub mod record;
 pub mod self_play;
 mod state;
+mod training;
 mod window;
 
 use cartridge_games::Game;
@@ -38,10 +40,11 @@ use self::window::{Slot, Window};
 use crate::board_learner::{self, Batch, BoardLearner, Losses, NotFinite};
 use crate::board_net::{self, BoardNet, Shape, ShapeError};
 use crate::report::Phase;
-use crate::schedule::Course;
+use crate::schedule::Schedule;
 use crate::team::Team;
 
 pub use self::state::State;
+pub use self::training::{BeginError, Training, begin, go_on};
 
 /// The settings of a training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,10 +72,8 @@ pub struct Config {
     pub batch_size: usize,
     /// How often a new position is learnt from, on average.
     pub reuse: f64,
-    /// The highest learning rate.
-    pub learning_rate: f64,
-    /// How it changes during the training.
-    pub course: Course,
+    /// Step size of the optimiser.
+    pub learning_rate: Schedule,
     /// How much a search's own value counts beside the end of the game, from 0 to 1.
     pub value_mix: f32,
     /// Positions that the window has room for at least.
@@ -95,8 +96,7 @@ impl Config {
             steps_per_update: 8_192,
             batch_size: 512,
             reuse: 4.0,
-            learning_rate: 3e-3,
-            course: Course::Cosine,
+            learning_rate: Schedule::Cosine(3e-3),
             value_mix: 0.5,
             least_window: 50_000,
             learning_starts: 4_096,
@@ -146,6 +146,8 @@ pub struct AlphaZero<G> {
     lanes: Vec<Lane<G>>,
     window: Window<G>,
     step: u64,
+    /// Games that ended so far.
+    n_games: u64,
     /// Positions that came into the window so far.
     n_positions: u64,
     n_updates: u64,
@@ -177,6 +179,7 @@ impl<G: Game> AlphaZero<G> {
             lanes: (0..config.n_lanes).map(lane).collect(),
             window: Window::new(config.value_mix),
             step: 0,
+            n_games: 0,
             n_positions: 0,
             n_updates: 0,
             owed: 0.0,
@@ -193,6 +196,18 @@ impl<G: Game> AlphaZero<G> {
     /// Plies so far.
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Games that ended so far.
+    pub fn n_games(&self) -> u64 {
+        self.n_games
+    }
+
+    /// Changes the learning rate from the next update on, and returns what it is now.
+    pub fn tune_learning_rate(&mut self, learning_rate: f64) -> f64 {
+        let now = self.config.learning_rate.at(self.done());
+        self.config.learning_rate = learning_rate.into();
+        now
     }
 
     /// Whether all plies have been played.
@@ -247,6 +262,7 @@ impl<G: Game> AlphaZero<G> {
             all.n_false_resignations += harvest.n_false_resignations;
         }
         self.step += all.n_plies;
+        self.n_games += all.games.len() as u64;
         all
     }
 
@@ -260,7 +276,7 @@ impl<G: Game> AlphaZero<G> {
     }
 
     fn learn(&mut self, n_new: usize, update: &mut Update) -> Result<(), NotFinite> {
-        let learning_rate = self.config.learning_rate * self.config.course.at(self.done());
+        let learning_rate = self.config.learning_rate.at(self.done());
         update.learning_rate = learning_rate;
         if self.n_positions < self.config.learning_starts as u64 {
             return Ok(());

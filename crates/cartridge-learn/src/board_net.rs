@@ -185,11 +185,13 @@ pub enum Preset {
     Small,
     /// 5 blocks of 64 channels.
     Medium,
+    /// Two dense layers of 256 units, which see no board but a list of numbers.
+    Mlp,
 }
 
 impl Preset {
-    /// Every one, the smallest first.
-    pub const ALL: [Self; 3] = [Self::Tiny, Self::Small, Self::Medium];
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Tiny, Self::Small, Self::Medium, Self::Mlp];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -197,6 +199,7 @@ impl Preset {
             Self::Tiny => "tiny",
             Self::Small => "small",
             Self::Medium => "medium",
+            Self::Mlp => "mlp",
         }
     }
 
@@ -206,6 +209,7 @@ impl Preset {
             Self::Tiny => Config::mlp(&[64, 64]),
             Self::Small => Config::residual(2, 32),
             Self::Medium => Config::residual(5, 64),
+            Self::Mlp => Config::mlp(&[256, 256]),
         }
     }
 }

@@ -39,6 +39,38 @@ pub enum Metric {
     ActionValue,
     /// Gradient steps since the run began.
     GradientSteps,
+    /// Cross-entropy between what searches found and the policy, in nats.
+    PolicyCrossEntropy,
+    /// How far the policy is from what searches found, in nats.
+    PolicyDivergence,
+    /// Games of self-play that ended, per second.
+    GamesPerSecond,
+    /// Positions that the network judged, per second of self-play and thread.
+    NetworkEvaluations,
+    /// Simulations of searches, per second of self-play and thread.
+    TreeDescents,
+    /// Share of the simulations whose position had been judged before.
+    CacheShare,
+    /// Share of the simulations that ended where nothing had to be judged.
+    ProvenShare,
+    /// Mean score of the seat that moves first.
+    FirstSeatScore,
+    /// Share of the audited games in which giving up would have been wrong.
+    FalseResignations,
+    /// Positions that are learnt from.
+    WindowPositions,
+    /// Positions that are learnt from, each counted once.
+    WindowDifferent,
+    /// Share of the points against the best checkpoint of the run before.
+    ArenaBest,
+    /// Share of the points against a fixed opponent.
+    ArenaBaseline,
+    /// Rating by the games of evaluations, in Elo above the fixed opponent.
+    ArenaElo,
+    /// Share of held positions in which the policy's move changes the outcome for the worse.
+    SolverError,
+    /// The same among positions in which moves differ in their outcome.
+    SolverErrorHard,
     /// Mean return of an evaluation.
     EvaluationReward,
     /// The lower end of the 95% interval of that mean.
@@ -69,6 +101,22 @@ impl Metric {
         Self::GradientNorm,
         Self::ActionValue,
         Self::GradientSteps,
+        Self::PolicyCrossEntropy,
+        Self::PolicyDivergence,
+        Self::GamesPerSecond,
+        Self::NetworkEvaluations,
+        Self::TreeDescents,
+        Self::CacheShare,
+        Self::ProvenShare,
+        Self::FirstSeatScore,
+        Self::FalseResignations,
+        Self::WindowPositions,
+        Self::WindowDifferent,
+        Self::ArenaBest,
+        Self::ArenaBaseline,
+        Self::ArenaElo,
+        Self::SolverError,
+        Self::SolverErrorHard,
         Self::EvaluationReward,
         Self::EvaluationLow,
         Self::EvaluationHigh,
@@ -95,6 +143,22 @@ impl Metric {
             Self::GradientNorm => "train/grad_norm",
             Self::ActionValue => "train/q_values",
             Self::GradientSteps => "train/n_updates",
+            Self::PolicyCrossEntropy => "train/policy_loss",
+            Self::PolicyDivergence => "train/policy_kl",
+            Self::GamesPerSecond => "self_play/games_per_sec",
+            Self::NetworkEvaluations => "self_play/evaluations_per_sec",
+            Self::TreeDescents => "self_play/descents_per_sec",
+            Self::CacheShare => "self_play/cache_share",
+            Self::ProvenShare => "self_play/proven_share",
+            Self::FirstSeatScore => "self_play/first_seat_score",
+            Self::FalseResignations => "self_play/false_resignations",
+            Self::WindowPositions => "replay/positions",
+            Self::WindowDifferent => "replay/different_positions",
+            Self::ArenaBest => "arena/score_best",
+            Self::ArenaBaseline => "arena/score_baseline",
+            Self::ArenaElo => "arena/elo",
+            Self::SolverError => "solver/value_error",
+            Self::SolverErrorHard => "solver/value_error_hard",
             Self::EvaluationReward => "eval/mean_reward",
             Self::EvaluationLow => "eval/ci95_low",
             Self::EvaluationHigh => "eval/ci95_high",
@@ -122,6 +186,22 @@ impl Metric {
             Self::GradientNorm => "Gradient norm",
             Self::ActionValue => "Action value",
             Self::GradientSteps => "Gradient steps",
+            Self::PolicyCrossEntropy => "Policy loss",
+            Self::PolicyDivergence => "Distance from the search",
+            Self::GamesPerSecond => "Games per second",
+            Self::NetworkEvaluations => "Network evaluations per second",
+            Self::TreeDescents => "Tree descents per second",
+            Self::CacheShare => "Found in the cache",
+            Self::ProvenShare => "Ended or proven",
+            Self::FirstSeatScore => "Score of the first seat",
+            Self::FalseResignations => "False resignations",
+            Self::WindowPositions => "Positions in the window",
+            Self::WindowDifferent => "Different positions",
+            Self::ArenaBest => "Score against the best",
+            Self::ArenaBaseline => "Score against the baseline",
+            Self::ArenaElo => "Rating",
+            Self::SolverError => "Value errors",
+            Self::SolverErrorHard => "Value errors, hard positions",
             Self::EvaluationReward => "Evaluation reward",
             Self::EvaluationLow => "Evaluation, lower end",
             Self::EvaluationHigh => "Evaluation, upper end",

@@ -6,29 +6,57 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A number that stays, or falls in a line to zero at the end of the training. Written as RL-Zoo
-/// does: `0.001` or `lin_0.001`.
+/// A number that stays, or changes during the training. Written as RL-Zoo does, `0.001` or
+/// `lin_0.001`, and `cos_0.001` and `cycle_0.001` in the same manner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Schedule {
     /// Always this.
     Constant(f64),
     /// This at the beginning, and zero at the end.
     Linear(f64),
+    /// Falls from this to zero along half a wave (Loshchilov and Hutter 2017, "SGDR").
+    Cosine(f64),
+    /// Rises from a 25th to this in the first three tenths, then falls to next to nothing, both along
+    /// half a wave (Smith and Topin 2018, "Super-convergence"; numbers as in PyTorch).
+    OneCycle(f64),
 }
 
 impl Schedule {
-    /// Where it begins.
+    /// The number that it is written with: where it begins, or the greatest that it comes to.
     pub fn start(self) -> f64 {
         match self {
-            Self::Constant(start) | Self::Linear(start) => start,
+            Self::Constant(start)
+            | Self::Linear(start)
+            | Self::Cosine(start)
+            | Self::OneCycle(start) => start,
         }
     }
 
     /// Its value when `done` of the training, from 0 to 1, is over.
     pub fn at(self, done: f64) -> f64 {
+        const RISE: f64 = 0.3;
+        const FIRST: f64 = 1.0 / 25.0;
+        const LAST: f64 = FIRST / 10_000.0;
+        let done = done.clamp(0.0, 1.0);
+        let wave = |from: f64, to: f64, part: f64| {
+            to + (from - to) * 0.5 * (1.0 + (std::f64::consts::PI * part).cos())
+        };
         match self {
             Self::Constant(value) => value,
-            Self::Linear(start) => start * (1.0 - done.clamp(0.0, 1.0)),
+            Self::Linear(start) => start * (1.0 - done),
+            Self::Cosine(start) => start * wave(1.0, 0.0, done),
+            Self::OneCycle(most) if done < RISE => most * wave(FIRST, 1.0, done / RISE),
+            Self::OneCycle(most) => most * wave(1.0, LAST, (done - RISE) / (1.0 - RISE)),
+        }
+    }
+
+    /// What stands before the number.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Constant(_) => "",
+            Self::Linear(_) => "lin_",
+            Self::Cosine(_) => "cos_",
+            Self::OneCycle(_) => "cycle_",
         }
     }
 }
@@ -41,28 +69,25 @@ impl From<f64> for Schedule {
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Constant(value) => write!(f, "{value}"),
-            Self::Linear(start) => write!(f, "lin_{start}"),
-        }
+        write!(f, "{}{}", self.prefix(), self.start())
     }
 }
 
 /// Text that is no schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is neither a number nor `lin_` and a number")]
+#[error("`{0}` is neither a number nor `lin_`, `cos_` or `cycle_` and a number")]
 pub struct ScheduleError(String);
 
 impl FromStr for Schedule {
     type Err = ScheduleError;
 
     fn from_str(text: &str) -> Result<Self, ScheduleError> {
-        let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-        match text.strip_prefix("lin_") {
-            Some(start) => number(start).map(Self::Linear),
-            None => number(text).map(Self::Constant),
-        }
-        .ok_or_else(|| ScheduleError(text.to_owned()))
+        let forms = [Self::Linear, Self::Cosine, Self::OneCycle, Self::Constant];
+        let read = |form: fn(f64) -> Self| {
+            let number = text.strip_prefix(form(0.0).prefix())?.parse::<f64>().ok()?;
+            number.is_finite().then(|| form(number))
+        };
+        forms.into_iter().find_map(read).ok_or_else(|| ScheduleError(text.to_owned()))
     }
 }
 
@@ -70,7 +95,7 @@ impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Constant(value) => serializer.serialize_f64(*value),
-            Self::Linear(_) => serializer.collect_str(self),
+            _ => serializer.collect_str(self),
         }
     }
 }
@@ -90,58 +115,26 @@ impl<'de> Deserialize<'de> for Schedule {
     }
 }
 
-/// How a learning rate rises and falls, as a share of the greatest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Course {
-    /// Always the greatest.
-    Constant,
-    /// Falls from the greatest to nothing along half a wave (Loshchilov and Hutter 2017, "SGDR").
-    #[default]
-    Cosine,
-    /// Rises from a 25th to the greatest in the first three tenths, then falls to next to nothing, both
-    /// along half a wave (Smith and Topin 2018, "Super-convergence"; numbers as in PyTorch).
-    OneCycle,
-}
-
-impl Course {
-    /// Its value when `done` of the training, from 0 to 1, is over.
-    pub fn at(self, done: f64) -> f64 {
-        const RISE: f64 = 0.3;
-        const FIRST: f64 = 1.0 / 25.0;
-        const LAST: f64 = FIRST / 10_000.0;
-        let done = done.clamp(0.0, 1.0);
-        let between = |from: f64, to: f64, part: f64| {
-            to + (from - to) * 0.5 * (1.0 + (std::f64::consts::PI * part).cos())
-        };
-        match self {
-            Self::Constant => 1.0,
-            Self::Cosine => between(1.0, 0.0, done),
-            Self::OneCycle if done < RISE => between(FIRST, 1.0, done / RISE),
-            Self::OneCycle => between(1.0, LAST, (done - RISE) / (1.0 - RISE)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_course(course: Course, expected: [f64; 5]) {
-        let found = [-0.5, 0.0, 0.3, 0.65, 1.5].map(|done| course.at(done));
+    fn check_course(schedule: Schedule, expected: [f64; 5]) {
+        let found = [-0.5, 0.0, 0.3, 0.65, 1.5].map(|done| schedule.at(done));
         for (x, y) in found.iter().zip(expected) {
-            assert!((x - y).abs() < 1e-9, "{course:?}: {found:?} is not {expected:?}");
+            assert!((x - y).abs() < 1e-9, "{schedule:?}: {found:?} is not {expected:?}");
         }
     }
 
     #[test]
-    fn courses_rise_and_fall() {
-        check_course(Course::Constant, [1.0; 5]);
+    fn waves_rise_and_fall() {
+        check_course(Schedule::Constant(1.0), [1.0; 5]);
         // Half of one more than the cosine of 54 and of 117 degrees.
-        check_course(Course::Cosine, [1.0, 1.0, 0.793_892_626_146, 0.273_004_750_130, 0.0]);
-        check_course(Course::OneCycle, [0.04, 0.04, 1.0, 0.500_002, 4e-6]);
-        assert_eq!(serde_json::to_string(&Course::OneCycle).unwrap(), "\"one_cycle\"");
+        let half = [1.0, 1.0, 0.793_892_626_146, 0.273_004_750_130, 0.0];
+        check_course(Schedule::Cosine(1.0), half);
+        check_course(Schedule::Cosine(0.1), half.map(|x| 0.1 * x));
+        check_course(Schedule::OneCycle(1.0), [0.04, 0.04, 1.0, 0.500_002, 4e-6]);
     }
 
     #[track_caller]
@@ -155,6 +148,8 @@ mod tests {
     fn written_as_a_number_or_as_text() {
         check("0.001", Schedule::Constant(0.001));
         check("\"lin_0.001\"", Schedule::Linear(0.001));
+        check("\"cos_0.003\"", Schedule::Cosine(0.003));
+        check("\"cycle_0.01\"", Schedule::OneCycle(0.01));
         for wrong in ["\"lin_\"", "\"exp_1\"", "\"lin_inf\"", "null"] {
             assert!(serde_json::from_str::<Schedule>(wrong).is_err(), "{wrong}");
         }

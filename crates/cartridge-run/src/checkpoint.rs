@@ -8,14 +8,17 @@
 //! | `weights.safetensors` | the policy |
 //! | `policy.onnx` | the policy for other programs (`docs/onnx.md`) |
 //! | `state.safetensors` | the rest of the learner ([`State`]), from which it goes on |
+//! | `games.json` | of a training by self-play: its games that are under way |
 //! | `manifest.json` | [`CheckpointManifest`]: what it is, where the run stood, and size and hash of the others |
+
+mod self_play;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
-use cartridge_games::registry::make_env;
+use cartridge_games::registry::make_world;
 use cartridge_learn::learner::State;
 use cartridge_learn::onnx::export::export_policy;
 use cartridge_learn::policy::Policy;
@@ -28,7 +31,10 @@ use sha2::{Digest as _, Sha256};
 use crate::config::{Retention, RunConfig};
 use crate::discovery::{self, NewCheckpoint};
 use crate::error::{Result, RunError};
+use crate::lineage;
 use crate::tunable::Tunable;
+
+pub use self::self_play::{WholeSelfPlay, load_network, load_self_play, save_self_play};
 
 const FORMAT: u32 = 2;
 const WEIGHTS: &str = "weights.safetensors";
@@ -138,16 +144,26 @@ pub fn save(
 
 /// The policy of a run's checkpoint as an ONNX file, with what it is of.
 pub fn to_onnx(dir: &RunDir, env_id: &str, policy: &Policy, step: u64) -> Result<Vec<u8>> {
+    Ok(export_policy(policy, facts(dir, env_id, policy.sha256(), step)?))
+}
+
+/// What an ONNX file says of the checkpoint that it was made of.
+fn facts(
+    dir: &RunDir,
+    env_id: &str,
+    weights_sha256: String,
+    step: u64,
+) -> Result<Vec<(String, String)>> {
     let mut facts = vec![
         ("env_id".to_owned(), env_id.to_owned()),
         ("step".to_owned(), step.to_string()),
-        ("weights_sha256".to_owned(), policy.sha256()),
+        ("weights_sha256".to_owned(), weights_sha256),
     ];
     // A folder that is only read from may hold checkpoints alone.
     let manifest = dir.manifest().ok();
     let config = manifest.as_ref().map_or(&Value::Null, |manifest| &manifest.config);
     let options = config["env"].as_object().cloned().unwrap_or_default();
-    let space = make_env(env_id, &options)?.spec().actions;
+    let space = make_world(env_id, &options)?.spec().actions;
     let space = serde_json::to_string(&space).expect("a space is plain data");
     facts.push(("action_space".to_owned(), space));
     facts.push(("env".to_owned(), Value::from(options).to_string()));
@@ -155,7 +171,7 @@ pub fn to_onnx(dir: &RunDir, env_id: &str, policy: &Policy, step: u64) -> Result
         facts.push(("run_id".to_owned(), manifest.id.to_string()));
         facts.push(("algo".to_owned(), config["algo"].as_str().unwrap_or_default().to_owned()));
     }
-    Ok(export_policy(policy, facts))
+    Ok(facts)
 }
 
 /// The checkpoint whose folder `path` is: its run's folder, its run and its name.
@@ -344,21 +360,68 @@ pub fn find(dir: &RunDir, run: &RunId, text: &str) -> Result<String> {
         .ok_or_else(|| RunError::NoSuchCheckpoint { run: run.clone(), name: text.to_owned() })
 }
 
-/// Puts what a fork goes on from into its folder, as its own configuration wants it. Its rows are
-/// counted from the beginning, and what was best is found anew.
-pub fn plant(dir: &RunDir, config: &RunConfig, whole: Whole) -> Result<()> {
-    let Whole { policy, mut state, progress, .. } = whole;
-    state.adopt(&config.learner());
-    let every = config.evaluation.every_steps;
-    let next_evaluation = if every == progress.evaluate_every {
-        progress.next_evaluation
-    } else {
-        (state.step() / every + 1) * every
-    };
-    let progress =
-        Progress { row: 0, best: None, evaluate_every: every, next_evaluation, ..progress };
-    save(dir, &config.env_id, &policy, &state, progress)?;
-    Ok(())
+/// What a fork goes on from.
+#[derive(Debug)]
+pub enum Origin {
+    /// A training in an environment.
+    Learner(Box<Whole>),
+    /// A training by self-play.
+    SelfPlay(Box<WholeSelfPlay>),
+}
+
+impl Origin {
+    /// Reads all of a checkpoint of a run with this configuration.
+    pub fn load(dir: &RunDir, run: &RunId, name: &str, config: &RunConfig) -> Result<Self> {
+        Ok(match config.self_play() {
+            Some(_) => Self::SelfPlay(Box::new(load_self_play(dir, run, name)?)),
+            None => Self::Learner(Box::new(load_whole(dir, run, name)?)),
+        })
+    }
+
+    /// Environment steps so far.
+    pub fn step(&self) -> u64 {
+        match self {
+            Self::Learner(whole) => whole.state.step(),
+            Self::SelfPlay(whole) => whole.state.step(),
+        }
+    }
+
+    /// The settings that may have been tuned, as they were.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        match self {
+            Self::Learner(whole) => whole.settings(),
+            Self::SelfPlay(whole) => whole.settings(),
+        }
+    }
+
+    /// Puts it into the folder of the fork of `from`, as the fork's own configuration wants it. Rows
+    /// are counted from the beginning, and what was best is found anew.
+    pub fn plant(self, from: &RunDir, dir: &RunDir, config: &RunConfig) -> Result<()> {
+        match self {
+            Self::Learner(whole) => {
+                lineage::inherit(from, dir, &config.learner(), &whole.state)?;
+                let Whole { policy, mut state, progress, .. } = *whole;
+                state.adopt(&config.learner());
+                let progress = progress.of_fork(config, state.step());
+                save(dir, &config.env_id, &policy, &state, progress)?;
+            }
+            Self::SelfPlay(whole) => self_play::plant(*whole, from, dir, config)?,
+        }
+        Ok(())
+    }
+}
+
+impl Progress {
+    /// Where a fork stands that goes on from `step`.
+    fn of_fork(self, config: &RunConfig, step: u64) -> Self {
+        let every = config.evaluation.every_steps;
+        let next_evaluation = if every == self.evaluate_every {
+            self.next_evaluation
+        } else {
+            (step / every + 1) * every
+        };
+        Self { row: 0, best: None, evaluate_every: every, next_evaluation, ..self }
+    }
 }
 
 /// Forgets the checkpoints after `name`, because the run goes on from there.

@@ -14,15 +14,16 @@ mod trainer;
 use cartridge_games::EpisodeSeeds;
 use cartridge_games::env::ActionSpace;
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{RegistryError, env_options, make_env};
+use cartridge_games::registry::{RegistryError, env_options, is_game, make_env};
 use cartridge_learn::learner::Config as LearnerConfig;
-use cartridge_learn::{dqn, ppo};
+use cartridge_learn::{alphazero, dqn, ppo};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::draft::{Draft, Resolved, flatten};
 pub use self::presets::Preset;
-pub use self::trainer::{DqnTrainer, PpoTrainer, Trainer};
+use self::trainer::GAMES_OF_A_LANE;
+pub use self::trainer::{AlphaZeroTrainer, DqnTrainer, PpoTrainer, Promotion, Trainer};
 use crate::saturation::Rule;
 use crate::tunable::Tunable;
 
@@ -106,17 +107,21 @@ pub enum Algorithm {
     Ppo,
     /// Deep Q-learning.
     Dqn,
+    /// Self-play with a search that a network guides, at games.
+    #[serde(rename = "alphazero")]
+    AlphaZero,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Ppo, Self::Dqn];
+    pub const ALL: [Self; 3] = [Self::Ppo, Self::Dqn, Self::AlphaZero];
 
     /// The word in files and on the command line.
     pub fn id(self) -> &'static str {
         match self {
             Self::Ppo => "ppo",
             Self::Dqn => "dqn",
+            Self::AlphaZero => "alphazero",
         }
     }
 
@@ -125,15 +130,27 @@ impl Algorithm {
         match self {
             Self::Ppo => "PPO",
             Self::Dqn => "DQN",
+            Self::AlphaZero => "AlphaZero",
         }
     }
 
-    /// Whether it can learn to act in `space`.
+    /// Whether it can learn to act in an environment with these actions.
     pub fn learns(self, space: &ActionSpace) -> bool {
         match self {
             Self::Ppo => true,
             Self::Dqn => space.is_discrete(),
+            Self::AlphaZero => false,
         }
+    }
+
+    /// Whether it learns games, and not environments.
+    pub fn learns_games(self) -> bool {
+        self == Self::AlphaZero
+    }
+
+    /// What learns `env_id` where nobody says.
+    pub fn usual(env_id: &str) -> Self {
+        if is_game(env_id) { Self::AlphaZero } else { Self::Ppo }
     }
 }
 
@@ -159,6 +176,9 @@ pub struct EvaluationPlan {
     pub episodes: u32,
     /// Episodes of the evaluation at the end, 1 to 10,000.
     pub final_episodes: u32,
+    /// Simulations of each move, 0 to 10,000; none where no game is played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulations: Option<u32>,
     /// Whether the first episode of evaluations is filmed; the last evaluation always is, the
     /// others when there is time for it.
     #[serde(default)]
@@ -323,6 +343,16 @@ pub enum ConfigError {
         /// What may have been meant.
         hint: String,
     },
+    /// Games and environments are learnt by different algorithms.
+    #[error("{algo} does not learn `{env}`; {hint}")]
+    WrongAlgorithm {
+        /// Name of the algorithm.
+        algo: &'static str,
+        /// Id of the environment, or of the game.
+        env: String,
+        /// What does.
+        hint: &'static str,
+    },
     /// The algorithm cannot act in this environment.
     #[error("{algo} learns discrete actions only, and those of `{env}` are continuous")]
     WrongActions {
@@ -387,7 +417,9 @@ impl ConfigError {
             Self::Registry(_) => "/env_id".to_owned(),
             Self::UnknownPreset { .. } => "/preset".to_owned(),
             Self::UnknownSchema { .. } => "/name".to_owned(),
-            Self::UnknownAlgorithm { .. } | Self::WrongActions { .. } => "/algo".to_owned(),
+            Self::UnknownAlgorithm { .. }
+            | Self::WrongAlgorithm { .. }
+            | Self::WrongActions { .. } => "/algo".to_owned(),
             Self::UnknownKey { key, .. }
             | Self::NotTunable { key, .. }
             | Self::NotForkable { key, .. }
@@ -478,7 +510,9 @@ impl RunConfig {
                 problems.push(bad("trainer.batch_size".to_owned(), detail));
             }
         }
-        if let Ok(env) = make_env(&self.env_id, &self.env) {
+        if self.algo.learns_games() {
+            self.check_self_play(&mut problems);
+        } else if let Ok(env) = make_env(&self.env_id, &self.env) {
             // Options may change what an action is, so this is known only now.
             if !self.algo.learns(&env.spec().actions) {
                 let (algo, env) = (self.algo.name(), self.env_id.clone());
@@ -495,14 +529,51 @@ impl RunConfig {
         problems
     }
 
+    /// What only training by self-play asks for.
+    fn check_self_play(&self, problems: &mut Vec<ConfigError>) {
+        let mut bad = |key: &str, detail: String| {
+            problems.push(ConfigError::BadValue { key: key.to_owned(), detail });
+        };
+        let n_envs = self.simulation.n_envs;
+        if n_envs > GAMES_OF_A_LANE && !n_envs.is_multiple_of(GAMES_OF_A_LANE) {
+            let detail = format!("{n_envs} is above {GAMES_OF_A_LANE} and no multiple of it");
+            bad("simulation.n_envs", detail);
+        }
+        if self.evaluation.capture_video {
+            let detail = "games are not filmed; every one of them can be replayed".to_owned();
+            bad("evaluation.capture_video", detail);
+        }
+        if self.seeds.per_episode != EpisodeSeeds::Hash {
+            let detail = "games of self-play have no seeds of their own".to_owned();
+            bad("seeds.per_episode", detail);
+        }
+    }
+
     /// Steps that each environment takes for one update.
     fn n_steps(&self) -> u32 {
         self.simulation.n_steps.unwrap_or(ppo::Config::default().n_steps as u32)
     }
 
-    /// The part that the learner needs.
+    /// What a training by self-play needs; nothing where it is none.
+    pub fn self_play(&self) -> Option<alphazero::Config> {
+        match &self.trainer {
+            Trainer::AlphaZero(trainer) => {
+                Some(trainer.learner(self.simulation.n_envs, self.n_steps()))
+            }
+            Trainer::Ppo(_) | Trainer::Dqn(_) => None,
+        }
+    }
+
+    /// The part that the learner in an environment needs.
+    ///
+    /// # Panics
+    ///
+    /// If it is a training by self-play.
     pub fn learner(&self) -> LearnerConfig {
         match &self.trainer {
+            Trainer::AlphaZero(_) => {
+                unreachable!("whoever asks has looked whether it is self-play")
+            }
             Trainer::Ppo(ppo) => {
                 let config = ppo.learner(self.simulation.n_envs, self.n_steps());
                 LearnerConfig::Ppo(ppo::Config { episode_seeds: self.seeds.per_episode, ..config })

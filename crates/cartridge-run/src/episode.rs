@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cartridge_games::env::{Actions, AnyAction, Env, EnvAction, EnvSpec};
-use cartridge_games::registry::{is_game, make_env};
+use cartridge_games::registry::{is_game, make_world};
 use cartridge_games::scene::Scene;
 use cartridge_store::episodes::{Order, Page, Sort, compare_returns};
 use cartridge_store::follow::ToldEpisodes;
@@ -361,13 +361,16 @@ impl Replay {
         };
         let senseless = |reason: &str| Reason::Senseless(reason.to_owned());
         let seed = head.seed.ok_or_else(|| senseless("its seed is not known"))?;
-        let env = make_env(env_id, options).map_err(|error| Reason::Run(error.into()))?;
+        let env = make_world(env_id, options).map_err(|error| Reason::Run(error.into()))?;
         let mut computed = Computed::new(env, seed, actions);
         let end = computed.step_all().map_err(Reason::Senseless)?;
-        let matches = computed.rewards.iter().fold(0.0, |sum, reward| sum + reward).to_bits()
-            == head.reward.to_bits()
-            && computed.rewards.len() as u64 == u64::from(head.length)
-            && end == (head.terminated, head.truncated);
+        // A game that was ended before its rules did has a score that they do not give.
+        let is_cut = is_game(env_id) && head.truncated;
+        let matches = is_cut && end == (false, false)
+            || computed.rewards.iter().fold(0.0, |sum, reward| sum + reward).to_bits()
+                == head.reward.to_bits()
+                && computed.rewards.len() as u64 == u64::from(head.length)
+                && end == (head.terminated, head.truncated);
         Ok(Self { head, matches, steps: Steps::Computed(Box::new(computed)) })
     }
 }

@@ -33,6 +33,9 @@ pub enum RunError {
     /// The data folder failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A training by self-play cannot begin, or go on.
+    #[error(transparent)]
+    SelfPlay(#[from] cartridge_learn::alphazero::BeginError),
     /// The weights in a checkpoint cannot be used.
     #[error("checkpoint {name} of run `{run}`: {source}")]
     Policy {

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use cartridge_games::env::Actions;
-use cartridge_games::registry::make_env;
+use cartridge_games::registry::make_world;
 use cartridge_games::scene::Scene;
 use cartridge_media::film::{Film, FilmError, captioned, pace, size_for};
 use cartridge_store::data_dir::{sync_parent, write_beside};
@@ -87,7 +87,7 @@ impl Reel {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool> {
         let Take { name, seed, actions } = take;
-        let mut env = make_env(env_id, options)?;
+        let mut env = make_world(env_id, options)?;
         let mut observation = vec![0.0; env.spec().observation];
         env.reset(Some(seed), &mut observation);
         let mut total = 0.0;

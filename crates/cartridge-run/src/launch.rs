@@ -6,19 +6,18 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use cartridge_games::registry::make_env;
+use cartridge_games::registry::make_world;
 use cartridge_store::jsonl::Appender;
 use cartridge_store::{
     DataDir, GroupId, Limits, Manifest, Parent, Restart, RunDir, RunId, RunKind, StoreError,
     SupervisorEvent, SupervisorLine,
 };
 
-use crate::checkpoint::{self, Whole};
+use crate::checkpoint::Origin;
 use crate::clock::unix_now;
 use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::{self, Named};
-use crate::lineage;
 
 /// What holds for a run whatever it trains.
 #[derive(Clone, Debug, Default)]
@@ -82,14 +81,14 @@ impl Launcher {
         data: &DataDir,
         config: &RunConfig,
         parent: Parent,
-        whole: Whole,
+        origin: Origin,
         terms: Terms,
     ) -> Result<(RunDir, Manifest)> {
         // What it goes on from is there before the run is.
         let from = data.run(&parent.run);
         let prepare = |dir: &RunDir| {
-            lineage::inherit(&from, dir, &config.learner(), &whole.state)
-                .and_then(|()| checkpoint::plant(dir, config, whole))
+            origin
+                .plant(&from, dir, config)
                 .map_err(|error| StoreError::io(dir.path())(std::io::Error::other(error)))
         };
         let manifest = |id| self.manifest(id, config, Some(parent), terms);
@@ -105,7 +104,7 @@ impl Launcher {
     ) -> Manifest {
         let Terms { restart, limits, experiment_id, group } = terms;
         // A configuration that was checked has an environment.
-        let env = make_env(&config.env_id, &config.env);
+        let env = make_world(&config.env_id, &config.env);
         let env_name = env.map_or_else(|_| config.env_id.clone(), |env| env.spec().name.to_owned());
         Manifest {
             format: Manifest::FORMAT,

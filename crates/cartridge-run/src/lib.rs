@@ -12,6 +12,7 @@
 //! * `descendants`: every process that a trainer has started, wherever it has gone.
 //! * [`leftover`]: processes that an older attempt left behind.
 //! * [`worker`]: the native trainer process; [`saturation`]: when it has nothing left to learn.
+//! * `self_play`: the same for games that are learnt by playing against oneself.
 //! * [`reproduce`]: a run made again from its manifest, and compared.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
@@ -103,6 +104,7 @@ mod reserve;
 pub mod retention;
 pub mod saturation;
 pub mod secret;
+mod self_play;
 pub mod session;
 pub mod settings;
 pub mod steer;

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use cartridge_games::env::{AnyAction, Env, EnvAction};
 use cartridge_games::game::Action;
-use cartridge_games::registry::make_env;
+use cartridge_games::registry::make_world;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_store::{
@@ -97,7 +97,7 @@ impl Show {
         let dir = data.run(id);
         let manifest = dir.manifest()?;
         let options = manifest.config["env"].as_object().cloned().unwrap_or_default();
-        let env = make_env(&manifest.env_id, &options)?;
+        let env = make_world(&manifest.env_id, &options)?;
         let mut show = Self {
             observation: vec![0.0; env.spec().observation],
             env,

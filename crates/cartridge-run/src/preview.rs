@@ -1,7 +1,7 @@
 //! One episode as pictures: what the idle environment looks like, or what a checkpoint does now.
 
 use cartridge_games::env::{AnyAction, EnvSpec};
-use cartridge_games::registry::make_env;
+use cartridge_games::registry::make_world;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_learn::policy::Policy;
@@ -50,7 +50,7 @@ pub fn preview(
     policy: Option<&Policy>,
     number: u64,
 ) -> Result<Preview> {
-    let mut env = make_env(env_id, options)?;
+    let mut env = make_world(env_id, options)?;
     let spec = env.spec();
     let seed = episode_seed(number, Stream::Preview, 0, 0);
     let mut rng = fastrand::Rng::with_seed(seed);

@@ -6,14 +6,17 @@
 
 use std::collections::BTreeSet;
 
+use cartridge_learn::alphazero::Training;
 use cartridge_learn::learner::Learner;
+use cartridge_learn::report::Knob;
 use cartridge_learn::team::Team;
-use cartridge_store::{DataDir, Event, Manifest, RunId, RunKind, RunState};
+use cartridge_store::{DataDir, Event, Manifest, Replay, RunId, RunKind, RunState};
 use serde::Serialize;
 
 use crate::checkpoint::{self, Whole};
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
+use crate::self_play;
 use crate::steer;
 use crate::tunable::Tunable;
 use crate::worker::{events, go_on, make_envs, tunes_since};
@@ -22,11 +25,52 @@ use crate::worker::{events, go_on, make_envs, tunes_since};
 #[derive(Debug)]
 pub struct Reproduction {
     config: RunConfig,
-    learner: Learner,
+    trainee: Trainee,
     /// Changes of settings, by step.
     tunes: Vec<(u64, Tunable, f64)>,
     /// What the run recorded.
     pub recorded: Recorded,
+}
+
+/// Who learns.
+#[derive(Debug)]
+enum Trainee {
+    Learner(Learner),
+    SelfPlay(Box<dyn Training>),
+}
+
+impl Trainee {
+    fn step(&self) -> u64 {
+        match self {
+            Self::Learner(learner) => learner.step(),
+            Self::SelfPlay(training) => training.step(),
+        }
+    }
+
+    fn tune(&mut self, knob: Knob, value: f64) {
+        match self {
+            Self::Learner(learner) => _ = learner.tune(knob, value),
+            Self::SelfPlay(training) => _ = training.tune_learning_rate(value),
+        }
+    }
+
+    /// Makes one update; says whether the training can go on after it.
+    fn update(&mut self) -> bool {
+        match self {
+            Self::Learner(learner) => {
+                _ = learner.update(&mut |_| {});
+                learner.fault().is_none()
+            }
+            Self::SelfPlay(training) => training.update(&mut |_| {}).is_ok(),
+        }
+    }
+
+    fn weights_sha256(&self) -> String {
+        match self {
+            Self::Learner(learner) => learner.policy().sha256(),
+            Self::SelfPlay(training) => training.network().sha256(),
+        }
+    }
 }
 
 /// The last weights of a run, and how they were made.
@@ -94,16 +138,23 @@ impl Reproduction {
         let recorded = Recorded::of(data, &manifest)?;
         let mut config = steer::config_of(&manifest)?;
         config.resources.threads = threads.unwrap_or(config.resources.threads);
-        let team = Team::new(config.n_threads());
-        let learner = match &manifest.parent {
-            Some(_) => go_on(data, id, &config, team, origin(data, &manifest, &config)?)?,
-            None => {
-                let seed_base = config.seeds.seed_base;
-                Learner::new(make_envs(&config)?, &config.learner(), seed_base, team)
-            }
+        let trainee = if config.self_play().is_some() {
+            Trainee::SelfPlay(match &manifest.parent {
+                Some(_) => go_on_by_self_play(data, &manifest, &config)?,
+                None => self_play::begin(&config)?,
+            })
+        } else {
+            let team = Team::new(config.n_threads());
+            Trainee::Learner(match &manifest.parent {
+                Some(_) => go_on(data, id, &config, team, origin(data, &manifest, &config)?)?,
+                None => {
+                    let seed_base = config.seeds.seed_base;
+                    Learner::new(make_envs(&config)?, &config.learner(), seed_base, team)
+                }
+            })
         };
-        let tunes = tunes_since(&data.run(id), &config, learner.step())?.into();
-        Ok(Self { config, learner, tunes, recorded })
+        let tunes = tunes_since(&data.run(id), &config, trainee.step())?.into();
+        Ok(Self { config, trainee, tunes, recorded })
     }
 
     /// Threads that learn.
@@ -115,28 +166,42 @@ impl Reproduction {
     pub fn train(mut self, progress: &mut dyn FnMut(u64)) -> Outcome {
         let mut tunes = self.tunes.into_iter().peekable();
         let mut n_tunes = 0;
+        // A number that is not finite ends the training of a run, and so it does here.
+        let mut is_sound = true;
         loop {
-            let step = self.learner.step();
+            let step = self.trainee.step();
             progress(step);
-            // A number that is not finite ends the training of a run, and so it does here.
-            if step >= self.recorded.step || self.learner.fault().is_some() {
+            if step >= self.recorded.step || !is_sound {
                 break;
             }
             while let Some((_, tunable, value)) = tunes.next_if(|(at, ..)| *at <= step) {
                 n_tunes += 1;
                 // When the policy is measured changes no weights.
                 if let Tunable::Learner(knob) = tunable {
-                    _ = self.learner.tune(knob, value);
+                    self.trainee.tune(knob, value);
                 }
             }
-            _ = self.learner.update(&mut |_| {});
+            is_sound = self.trainee.update();
         }
         Outcome {
-            step: self.learner.step(),
-            weights_sha256: self.learner.policy().sha256(),
+            step: self.trainee.step(),
+            weights_sha256: self.trainee.weights_sha256(),
             tunes: n_tunes,
         }
     }
+}
+
+/// A fork by self-play where it began: from its own copy of the checkpoint and of the games. Games that
+/// it has played since are in the way of nobody, because they have later numbers.
+fn go_on_by_self_play(
+    data: &DataDir,
+    fork: &Manifest,
+    config: &RunConfig,
+) -> Result<Box<dyn Training>> {
+    let parent = fork.parent.as_ref().expect("whoever asks has looked");
+    let dir = data.run(&fork.id);
+    let whole = checkpoint::load_self_play(&dir, &fork.id, &checkpoint::name_of(parent.step))?;
+    self_play::go_on(config, &Replay::open_to_read(dir.replay_path())?, &whole)
 }
 
 /// The checkpoint that a fork began from: its own copy, or that of the run that it comes from as

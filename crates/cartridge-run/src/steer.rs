@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::audit::{self, Deed, Entry};
-use crate::checkpoint;
+use crate::checkpoint::{self, Origin};
 use crate::clock::unix_now;
 use crate::config::{ConfigError, Draft, RunConfig};
 use crate::control;
@@ -502,8 +502,8 @@ pub fn fork(
     }
     let dir = data.run(&parent.id);
     let name = checkpoint::find(&dir, &parent.id, at)?;
-    let whole = checkpoint::load_whole(&dir, &parent.id, &name)?;
     let old = config_of(parent)?;
+    let whole = Origin::load(&dir, &parent.id, &name, &old)?;
     let mut draft = Draft::of(&old);
     // What was tuned until then is part of what the fork goes on from.
     for (path, value) in whole.settings() {
@@ -519,7 +519,7 @@ pub fn fork(
         draft.set(path, value.clone())?;
     }
     let config = draft.finish()?;
-    let step = whole.state.step();
+    let step = whole.step();
     if step >= config.trainer.total_timesteps() {
         return Err(RunError::NothingLeft { run: parent.id.clone(), name, step });
     }

@@ -32,7 +32,9 @@ impl Tunable {
     pub fn of(algo: Algorithm) -> impl Iterator<Item = Self> {
         let is_known = move |tunable: &Self| match (algo, tunable) {
             (Algorithm::Ppo, _) | (_, Self::EvaluationEvery) => true,
-            (Algorithm::Dqn, Self::Learner(knob)) => *knob == Knob::LearningRate,
+            (Algorithm::Dqn | Algorithm::AlphaZero, Self::Learner(knob)) => {
+                *knob == Knob::LearningRate
+            }
         };
         Self::ALL.into_iter().filter(is_known)
     }

@@ -41,6 +41,7 @@ use crate::evaluation_job;
 use crate::film;
 use crate::lineage;
 use crate::saturation::Saturation;
+use crate::self_play;
 use crate::steer;
 use crate::tunable::Tunable;
 
@@ -69,6 +70,9 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let config = steer::config_of(&manifest)?;
     // Not being allowed to step back is no reason to give up.
     _ = rustix::process::nice(NICENESS);
+    if config.self_play().is_some() {
+        return self_play::work(data, &manifest, config, attempt);
+    }
     let journal = Journal::open(&dir, attempt, config.retention.shard_target_mb)?;
     let control = listen();
 
@@ -85,7 +89,6 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         dir,
         config,
         journal,
-        control,
         learner,
         schedule,
         best: None,
@@ -103,7 +106,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     })?;
     let total_timesteps = worker.config.trainer.total_timesteps();
     worker.journal.event(Event::TrainingStarted { total_timesteps })?;
-    worker.train(is_restored)
+    worker.train(is_restored, &control)
 }
 
 /// A learner that goes on from a checkpoint of the run.
@@ -170,7 +173,6 @@ struct Worker {
     dir: RunDir,
     config: RunConfig,
     journal: Journal,
-    control: Receiver<Heard>,
     learner: Learner,
     schedule: Schedule,
     /// The best mean of an evaluation, and its step.
@@ -247,7 +249,7 @@ impl Worker {
     }
 
     /// Trains to the end. One that was restored stands where an update has just been made.
-    fn train(mut self, is_restored: bool) -> Result<bool> {
+    fn train(mut self, is_restored: bool, control: &Receiver<Heard>) -> Result<bool> {
         let mut is_updated = is_restored;
         let reason = loop {
             if !is_updated && !self.learn()? {
@@ -270,7 +272,7 @@ impl Worker {
             {
                 self.apply(tunable, value);
             }
-            if let Some(reason) = self.obey()? {
+            if let Some(reason) = self.obey(control)? {
                 break reason;
             }
         };
@@ -389,69 +391,19 @@ impl Worker {
         }
         Ok(())
     }
+}
 
-    /// Does what was asked since the last update. While it is paused it waits here, and hears of
-    /// the end of its supervisor all the same. Returns why to end, if it should.
-    fn obey(&mut self) -> Result<Option<DoneReason>> {
-        let mut is_paused = false;
-        loop {
-            let next = if is_paused {
-                self.control.recv().map_err(|_| TryRecvError::Disconnected)
-            } else {
-                self.control.try_recv()
-            };
-            let ControlLine { seq, command, by, .. } = match next {
-                Ok(Heard::Control(line)) => *line,
-                Ok(Heard::Warning { warning }) => {
-                    self.journal.event(Event::Warning { message: warning })?;
-                    continue;
-                }
-                Err(TryRecvError::Empty) => return Ok(None),
-                Err(TryRecvError::Disconnected) => return Ok(Some(DoneReason::Orphaned)),
-            };
-            let step = self.learner.step();
-            match &command {
-                Command::Pause if !is_paused => {
-                    is_paused = true;
-                    self.journal.event(Event::Paused { step })?;
-                }
-                Command::Resume if is_paused => {
-                    is_paused = false;
-                    self.journal.event(Event::Resumed { step })?;
-                }
-                Command::Checkpoint => _ = self.save()?,
-                Command::Tune { path, value } => self.tune(path, *value, by.clone())?,
-                Command::Stop | Command::Pause | Command::Resume => {}
-                // The supervisor ends this process; who watches is no matter of the log.
-                Command::Terminate | Command::Watch { .. } => continue,
-            }
-            let is_stop = command == Command::Stop;
-            if seq == 0 {
-                // The supervisor's own: a limit is reached, and `by` says which.
-                self.journal.event(Event::Warning { message: by })?;
-                return Ok(Some(DoneReason::Stopped));
-            }
-            self.journal.event(Event::ControlAck { control: seq, command, step })?;
-            if is_stop {
-                return Ok(Some(DoneReason::Stopped));
-            }
-        }
+impl Steered for Worker {
+    fn config(&self) -> &RunConfig {
+        &self.config
     }
 
-    /// Changes a setting from the next update on, after a checkpoint.
-    fn tune(&mut self, path: &str, value: f64, by: String) -> Result<()> {
-        let tunable = match self.config.tunable(path, value) {
-            Ok(tunable) => tunable,
-            // Whoever asked has checked the same; this is the last door.
-            Err(error) => {
-                return self.journal.event(Event::Warning { message: error.to_string() });
-            }
-        };
-        self.save()?;
-        let step = self.learner.step();
-        let old = self.apply(tunable, value);
-        let path = tunable.path().to_owned();
-        self.journal.event(Event::TuneApplied { path, old: Some(old), new: value, by, step })
+    fn journal(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    fn step(&self) -> u64 {
+        self.learner.step()
     }
 
     fn apply(&mut self, tunable: Tunable, value: f64) -> f64 {
@@ -494,6 +446,88 @@ impl Worker {
         let saved = Event::CheckpointSaved { step, name: name.clone(), path: None, weights_sha256 };
         self.journal.event(saved)?;
         Ok(name)
+    }
+}
+
+/// A training that people steer while it goes on.
+pub(crate) trait Steered {
+    /// What it was told.
+    fn config(&self) -> &RunConfig;
+
+    /// Where it writes what happens.
+    fn journal(&mut self) -> &mut Journal;
+
+    /// Environment steps so far.
+    fn step(&self) -> u64;
+
+    /// Changes a setting from the next update on and returns what it was.
+    fn apply(&mut self, tunable: Tunable, value: f64) -> f64;
+
+    /// Saves a checkpoint unless this step has one, and returns its name.
+    fn save(&mut self) -> Result<String>;
+
+    /// Does what was asked since the last update. While it is paused it waits here, and hears of
+    /// the end of its supervisor all the same. Returns why to end, if it should.
+    fn obey(&mut self, control: &Receiver<Heard>) -> Result<Option<DoneReason>> {
+        let mut is_paused = false;
+        loop {
+            let next = if is_paused {
+                control.recv().map_err(|_| TryRecvError::Disconnected)
+            } else {
+                control.try_recv()
+            };
+            let ControlLine { seq, command, by, .. } = match next {
+                Ok(Heard::Control(line)) => *line,
+                Ok(Heard::Warning { warning }) => {
+                    self.journal().event(Event::Warning { message: warning })?;
+                    continue;
+                }
+                Err(TryRecvError::Empty) => return Ok(None),
+                Err(TryRecvError::Disconnected) => return Ok(Some(DoneReason::Orphaned)),
+            };
+            let step = self.step();
+            match &command {
+                Command::Pause if !is_paused => {
+                    is_paused = true;
+                    self.journal().event(Event::Paused { step })?;
+                }
+                Command::Resume if is_paused => {
+                    is_paused = false;
+                    self.journal().event(Event::Resumed { step })?;
+                }
+                Command::Checkpoint => _ = self.save()?,
+                Command::Tune { path, value } => self.tune(path, *value, by.clone())?,
+                Command::Stop | Command::Pause | Command::Resume => {}
+                // The supervisor ends this process; who watches is no matter of the log.
+                Command::Terminate | Command::Watch { .. } => continue,
+            }
+            let is_stop = command == Command::Stop;
+            if seq == 0 {
+                // The supervisor's own: a limit is reached, and `by` says which.
+                self.journal().event(Event::Warning { message: by })?;
+                return Ok(Some(DoneReason::Stopped));
+            }
+            self.journal().event(Event::ControlAck { control: seq, command, step })?;
+            if is_stop {
+                return Ok(Some(DoneReason::Stopped));
+            }
+        }
+    }
+
+    /// Changes a setting from the next update on, after a checkpoint.
+    fn tune(&mut self, path: &str, value: f64, by: String) -> Result<()> {
+        let tunable = match self.config().tunable(path, value) {
+            Ok(tunable) => tunable,
+            // Whoever asked has checked the same; this is the last door.
+            Err(error) => {
+                return self.journal().event(Event::Warning { message: error.to_string() });
+            }
+        };
+        self.save()?;
+        let step = self.step();
+        let old = self.apply(tunable, value);
+        let path = tunable.path().to_owned();
+        self.journal().event(Event::TuneApplied { path, old: Some(old), new: value, by, step })
     }
 }
 
@@ -556,7 +590,7 @@ impl Schedule {
     }
 
     /// Evaluates at every multiple of `every` from `step` on; returns what it was until now.
-    fn evaluate_anew(&mut self, step: u64, every: u64) -> u64 {
+    pub(crate) fn evaluate_anew(&mut self, step: u64, every: u64) -> u64 {
         self.next_evaluation = (step / every + 1) * every;
         std::mem::replace(&mut self.evaluate_every, every)
     }
@@ -585,7 +619,7 @@ pub(crate) struct Journal {
     n_updates: u64,
     last_sync: Instant,
     last_log: Option<Instant>,
-    last_checkpoint: Option<(u64, String)>,
+    pub(crate) last_checkpoint: Option<(u64, String)>,
 }
 
 impl Journal {
@@ -626,7 +660,7 @@ impl Journal {
     }
 
     /// Says how the training gets on, in a line of the log.
-    fn log(&mut self, update: &Update, fps: f64) {
+    pub(crate) fn log(&mut self, update: &Update, fps: f64) {
         self.n_updates += 1;
         if self.last_log.is_some_and(|last| last.elapsed() < LOG_EVERY) {
             return;

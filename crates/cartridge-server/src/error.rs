@@ -267,6 +267,7 @@ impl ApiError {
                 RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),
                 RunError::Store(_)
                 | RunError::Policy { .. }
+                | RunError::SelfPlay(_)
                 | RunError::Spawn { .. }
                 | RunError::Diverged { .. }
                 | RunError::Film(_)

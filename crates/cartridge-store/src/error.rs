@@ -96,6 +96,14 @@ pub enum StoreError {
     /// The index could not be used.
     #[error("the index: {0}")]
     Index(#[from] rusqlite::Error),
+    /// The games of self-play could not be used.
+    #[error("{}: {source}", path.display())]
+    Replay {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
     /// The index holds something that it should not.
     #[error("the index: {0}")]
     IndexContent(String),
@@ -158,7 +166,7 @@ impl StoreError {
         use rustix::io::Errno;
         let source = match self {
             Self::Io { source, .. } | Self::Unwritable { source, .. } => source,
-            Self::Index(error) => {
+            Self::Index(error) | Self::Replay { source: error, .. } => {
                 return match error.sqlite_error_code() {
                     Some(rusqlite::ErrorCode::DiskFull) => Some(DiskTrouble::Full),
                     Some(rusqlite::ErrorCode::ReadOnly) => Some(DiskTrouble::ReadOnly),

@@ -15,7 +15,8 @@
 //! * [`match_log`]: every match that was played.
 //! * [`models`]: named models and their files.
 //! * [`episodes`]: every episode of a run, in compressed segments.
-//! * [`index`]: the SQLite index and the feed; the only place with SQL.
+//! * [`replay`]: games of self-play to be learnt from, in SQLite.
+//! * [`index`]: the SQLite index and the feed; the only other place with SQL.
 //!
 //! **Invariants:** files are the truth and are only appended to (or written beside and renamed);
 //! the index can be deleted and comes back from them. A line that was cut short by a crash is not
@@ -35,6 +36,7 @@ pub mod match_log;
 mod migrate;
 pub mod models;
 pub mod records;
+pub mod replay;
 pub mod run_dir;
 pub mod status;
 
@@ -54,5 +56,6 @@ pub use crate::records::{
     Parent, Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine,
     TrainerConfig,
 };
+pub use crate::replay::Replay;
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

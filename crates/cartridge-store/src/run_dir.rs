@@ -226,6 +226,21 @@ impl RunDir {
         self.path.join("episodes")
     }
 
+    /// Games of self-play that are learnt from.
+    pub fn replay_path(&self) -> PathBuf {
+        self.path.join("replay.db")
+    }
+
+    /// Networks of a training by self-play for other programs.
+    pub fn models_path(&self) -> PathBuf {
+        self.path.join("models")
+    }
+
+    /// How a training by self-play stands, for other programs.
+    pub fn stats_path(&self) -> PathBuf {
+        self.path.join("stats.json")
+    }
+
     /// `checkpoints/`.
     pub fn checkpoints_path(&self) -> PathBuf {
         self.path.join("checkpoints")

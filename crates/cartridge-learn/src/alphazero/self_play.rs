@@ -3,7 +3,7 @@
 
 use cartridge_games::{Game, Seat, Turn, random_action};
 use cartridge_search::cache::Cache;
-use cartridge_search::evaluator::Evaluations;
+use cartridge_search::evaluator::{Evaluation, Evaluations};
 use cartridge_search::gumbel::Gumbel;
 use cartridge_search::search::{self, LeafId, Method, Search, Statistics};
 use serde::{Deserialize, Serialize};
@@ -104,10 +104,10 @@ struct TableState {
     would_resign: Option<Seat>,
 }
 
-/// Leaves that are evaluated together.
+/// Positions that are evaluated together, each with its place and a tag.
 #[derive(Debug)]
-struct Batch<G> {
-    leaves: Vec<(usize, LeafId)>,
+pub(super) struct Batch<G, Tag = LeafId> {
+    leaves: Vec<(usize, Tag)>,
     games: Vec<G>,
     planes: Vec<f32>,
     evaluations: Evaluations,
@@ -133,18 +133,7 @@ impl<G: Game> Lane<G> {
     pub(super) fn new(n_games: usize, cache: usize, config: &Config, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let tables = (0..n_games).map(|_| Table::new(config, &mut rng)).collect();
-        Self {
-            tables,
-            cache: Cache::new(cache),
-            rng,
-            batch: Batch {
-                leaves: Vec::new(),
-                games: Vec::new(),
-                planes: Vec::new(),
-                evaluations: Evaluations::default(),
-                work: Workspace::default(),
-            },
-        }
+        Self { tables, cache: Cache::new(cache), rng, batch: Batch::default() }
     }
 
     /// Plays `n_plies` in all games together, when `done` of the training is over. Searches that are
@@ -175,16 +164,13 @@ impl<G: Game> Lane<G> {
                     table.begin(config, done, &mut self.rng);
                 };
                 if let Some(leaf) = leaf {
-                    self.batch.leaves.push((place, leaf.id));
-                    self.batch.games.push(leaf.game);
+                    self.batch.add(place, leaf.id, leaf.game);
                 }
             }
             self.batch.evaluate(network);
-            let evaluations = &self.batch.evaluations;
-            for (row, (place, leaf)) in self.batch.leaves.drain(..).enumerate() {
-                let evaluation = evaluations.get::<G>(row);
+            self.batch.answer(|place, leaf, evaluation| {
                 self.tables[place].search.answer(leaf, evaluation, &mut self.cache);
-            }
+            });
         }
         harvest
     }
@@ -221,8 +207,39 @@ impl<G: Game> Lane<G> {
     }
 }
 
-impl<G: Game> Batch<G> {
-    fn evaluate(&mut self, network: &BoardNet) {
+impl<G, Tag> Default for Batch<G, Tag> {
+    fn default() -> Self {
+        Self {
+            leaves: Vec::new(),
+            games: Vec::new(),
+            planes: Vec::new(),
+            evaluations: Evaluations::default(),
+            work: Workspace::default(),
+        }
+    }
+}
+
+impl<G: Game, Tag> Batch<G, Tag> {
+    /// Whether nothing is to be evaluated.
+    pub(super) fn is_empty(&self) -> bool {
+        self.leaves.is_empty()
+    }
+
+    /// Adds a position.
+    pub(super) fn add(&mut self, place: usize, tag: Tag, game: G) {
+        self.leaves.push((place, tag));
+        self.games.push(game);
+    }
+
+    /// Hands out what the network found, and is empty then.
+    pub(super) fn answer(&mut self, mut take: impl FnMut(usize, Tag, Evaluation<'_>)) {
+        for (row, (place, tag)) in self.leaves.drain(..).enumerate() {
+            take(place, tag, self.evaluations.get::<G>(row));
+        }
+    }
+
+    /// Asks the network about all of them.
+    pub(super) fn evaluate(&mut self, network: &BoardNet) {
         let n_inputs = network.shape().n_inputs();
         self.planes.resize(self.games.len() * n_inputs, 0.0);
         for (game, planes) in self.games.iter().zip(self.planes.chunks_exact_mut(n_inputs)) {

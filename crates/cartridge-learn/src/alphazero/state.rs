@@ -18,6 +18,7 @@ use super::{AlphaZero, Config};
 use crate::board_learner::{self, BoardLearner};
 use crate::board_net::BoardNet;
 use crate::ppo::StateError;
+use crate::schedule::Schedule;
 use crate::team::Team;
 
 const FORMAT: u32 = 1;
@@ -34,10 +35,13 @@ pub struct State {
 struct Numbers {
     format: u32,
     step: u64,
+    n_games: u64,
     n_positions: u64,
     n_updates: u64,
     owed: f64,
     n_window_games: usize,
+    /// It may have been tuned.
+    learning_rate: Schedule,
     lanes: Vec<LaneState>,
 }
 
@@ -45,6 +49,21 @@ impl State {
     /// Plies so far.
     pub fn step(&self) -> u64 {
         self.numbers.step
+    }
+
+    /// Games that ended so far.
+    pub fn n_games(&self) -> u64 {
+        self.numbers.n_games
+    }
+
+    /// The step size of the optimiser, as it was set then.
+    pub fn learning_rate(&self) -> Schedule {
+        self.numbers.learning_rate
+    }
+
+    /// Sets the step size, for whoever goes on from here.
+    pub fn tune_learning_rate(&mut self, learning_rate: Schedule) {
+        self.numbers.learning_rate = learning_rate;
     }
 
     /// How many of the newest games are in the window.
@@ -78,10 +97,12 @@ impl<G: Game> AlphaZero<G> {
             numbers: Numbers {
                 format: FORMAT,
                 step: self.step,
+                n_games: self.n_games,
                 n_positions: self.n_positions,
                 n_updates: self.n_updates,
                 owed: self.owed,
                 n_window_games: self.window.n_games(),
+                learning_rate: self.config.learning_rate,
                 lanes: self.lanes.iter().map(super::Lane::state).collect(),
             },
             learner: self.learner.state(),
@@ -105,8 +126,7 @@ impl<G: Game> AlphaZero<G> {
         if network.shape() != fresh.shape() || network.config() != fresh.config() {
             return Err(mismatch("its network is another".to_owned()));
         }
-        let Numbers { step, n_positions, n_updates, owed, n_window_games, lanes, .. } =
-            &state.numbers;
+        let Numbers { n_positions, n_updates, owed, n_window_games, lanes, .. } = &state.numbers;
         if lanes.len() != training.lanes.len() {
             return Err(mismatch(format!("it has {} lanes", lanes.len())));
         }
@@ -121,8 +141,9 @@ impl<G: Game> AlphaZero<G> {
             let n = training.window.n_games();
             return Err(mismatch(format!("there are {n} games for a window of {n_window_games}")));
         }
-        (training.step, training.n_positions) = (*step, *n_positions);
-        (training.n_updates, training.owed) = (*n_updates, *owed);
+        (training.step, training.n_games) = (state.step(), state.n_games());
+        (training.n_positions, training.n_updates) = (*n_positions, *n_updates);
+        (training.owed, training.config.learning_rate) = (*owed, state.learning_rate());
         Ok(training)
     }
 }

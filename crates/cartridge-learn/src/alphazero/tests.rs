@@ -197,7 +197,7 @@ fn errors(network: &BoardNet) -> f64 {
 
 #[test]
 fn tic_tac_toe_is_learnt() {
-    let config = Config { learning_rate: 0.01, ..small(20_000) };
+    let config = Config { learning_rate: 0.01.into(), ..small(20_000) };
     let untrained = AlphaZero::<TicTacToe>::new(&config, 7, Team::new(1)).unwrap();
     let before = errors(untrained.network());
     let (training, updates) = train::<TicTacToe>(&config, 2);

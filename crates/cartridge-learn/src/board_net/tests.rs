@@ -178,7 +178,8 @@ fn presets_have_their_sizes() {
     let tiny = (84 * 64 + 64) + (64 * 64 + 64) + (64 * 7 + 7) + (64 * 64 + 64) + 65;
     let small = (18 * 32 + 32) + 4 * (288 * 32 + 32) + 2 * (32 * 4 + 4) + heads;
     let medium = (18 * 64 + 64) + 10 * (576 * 64 + 64) + 2 * (64 * 4 + 4) + heads;
-    assert_eq!(sizes, [tiny, small, medium]);
+    let mlp = (84 * 256 + 256) + (256 * 256 + 256) + (256 * 7 + 7) + (256 * 64 + 64) + 65;
+    assert_eq!(sizes, [tiny, small, medium, mlp]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cartridge_games::EpisodeSeeds;
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{RegistryError, env_options, make_env, present_id};
+use cartridge_games::registry::{RegistryError, env_options, is_game, make_env, present_id};
 use cartridge_learn::{dqn, ppo};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,10 @@ impl Draft {
     /// The defaults for training `algo` on `env_id`.
     pub fn new(env_id: &str, algo: &str) -> Result<Self, ConfigError> {
         // The environment is looked up first, so that a misspelt one is what the user hears of.
-        make_env(env_id, &Map::new())?;
+        let is_game = is_game(env_id);
+        if !is_game {
+            make_env(env_id, &Map::new())?;
+        }
         let (env_id, _) = present_id(env_id);
         let known = Algorithm::ALL.map(Algorithm::id);
         if !known.contains(&algo.to_lowercase().as_str()) {
@@ -39,29 +42,47 @@ impl Draft {
             .into_iter()
             .find(|known| known.id() == algo.to_lowercase())
             .expect("it was looked up above");
+        if algo.learns_games() != is_game {
+            let hint = match is_game {
+                true => "it is a game of two, which `alphazero` learns",
+                false => "it learns games of two (`cartridge games list`); take `ppo` or `dqn`",
+            };
+            let (algo, env) = (algo.name(), env_id.to_owned());
+            return Err(ConfigError::WrongAlgorithm { algo, env, hint });
+        }
         let simulation = match algo {
+            Algorithm::AlphaZero => json!({ "n_envs": 256, "n_steps": 32 }),
             Algorithm::Ppo => {
                 let ppo = ppo::Config::default();
                 json!({ "n_envs": ppo.n_envs, "n_steps": ppo.n_steps })
             }
             Algorithm::Dqn => json!({ "n_envs": dqn::Config::default().n_envs }),
         };
+        let evaluation = match algo {
+            Algorithm::AlphaZero => json!({
+                "every_steps": 200_000, "episodes": 40, "final_episodes": 100,
+                "simulations": 64, "capture_video": false,
+            }),
+            Algorithm::Ppo | Algorithm::Dqn => json!({
+                "every_steps": 50_000, "episodes": 10, "final_episodes": 100, "capture_video": false,
+            }),
+        };
         Ok(Self {
             value: json!({
                 "env_id": env_id,
                 "env": {},
                 "algo": algo.id(),
-                "trainer": Trainer::new(algo),
+                "trainer": Trainer::new(algo, env_id),
                 "simulation": simulation,
-                "evaluation": { "every_steps": 50_000, "episodes": 10, "final_episodes": 100,
-                                "capture_video": false },
+                "evaluation": evaluation,
                 "seeds": { "seed_base": 42, "per_episode": EpisodeSeeds::Hash },
                 "retention": {
-                    "checkpoint_every_steps": 50_000,
+                    "checkpoint_every_steps": if is_game { 100_000 } else { 50_000 },
                     "keep_checkpoints": 5,
                     "shard_target_mb": default_shard_target_mb(),
                     "keep_videos": default_keep_videos(),
-                    "milestone_every_steps": 0,
+                    // So that what a run was on its way can be played against.
+                    "milestone_every_steps": if is_game { 500_000 } else { 0 },
                 },
                 "resources": Resources::default(),
                 "analytics": Analytics::default(),
@@ -120,6 +141,9 @@ impl Draft {
             // A bare word is an option of the environment.
             None => ("env", key),
         };
+        if section == "env" && is_game(self.env_id()) {
+            return Err(self.unknown(key));
+        }
         if section == "env" {
             if PARITY_ONLY.contains(&name) && env_options(self.env_id())?.contains_key(name) {
                 return Err(ConfigError::BadValue {
@@ -312,7 +336,7 @@ impl Resolved {
             let detail = "say which environment, such as CartPole-v1".to_owned();
             return Err(vec![ConfigError::BadValue { key: "env_id".to_owned(), detail }]);
         };
-        let algo = text("algo")?.unwrap_or_else(|| Algorithm::Ppo.id());
+        let algo = text("algo")?.unwrap_or_else(|| Algorithm::usual(env_id).id());
         let mut draft = Draft::new(env_id, algo).map_err(|error| vec![error])?;
         if let Some(preset) = preset {
             draft.apply(preset).map_err(|error| vec![error])?;

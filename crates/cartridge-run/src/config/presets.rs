@@ -83,6 +83,16 @@ impl Preset {
                 "trainer": { "learning_rate": 1e-4, "total_timesteps": 3_000_000, "batch_size": 256, "gamma": 0.995 },
                 "simulation": { "n_envs": 8, "n_steps": 4096 },
             })),
+            (Self::Fast, Algorithm::AlphaZero) => Some(json!({
+                "trainer": { "total_timesteps": 500_000, "simulations_end": 32 },
+            })),
+            (Self::Stable, Algorithm::AlphaZero) => Some(json!({
+                "trainer": { "total_timesteps": 3_000_000, "simulations_end": 64 },
+            })),
+            (Self::HighScore, Algorithm::AlphaZero) => Some(json!({
+                "trainer": { "total_timesteps": 12_000_000, "simulations_end": 128 },
+            })),
+            (Self::Zoo | Self::Speed, Algorithm::AlphaZero) => None,
             (Self::Fast, Algorithm::Dqn) => Some(json!({
                 "trainer": {
                     "learning_rate": 5e-4, "total_timesteps": 200_000, "batch_size": 64, "buffer_size": 50_000,

@@ -3,9 +3,9 @@
 //! | name | what it describes |
 //! |---|---|
 //! | `experiment` | any configuration: which section has what depends on `algo` and `env_id` |
-//! | `ppo`, `dqn` | a configuration of one algorithm, on any environment |
+//! | `ppo`, `dqn`, `alphazero` | a configuration of one algorithm, on any environment, or at any game |
 //! | `env:CartPole-v1` | the options of one environment |
-//! | `ppo:CartPole-v1` | a configuration of one algorithm on one environment |
+//! | `ppo:CartPole-v1`, `alphazero:connect4` | a configuration of one algorithm on one environment, or at one game |
 //! | `presets` | no schema: the presets, and what each changes |
 //!
 //! They are written from the table of settings ([`super::setting`]), which is also what the server
@@ -13,7 +13,7 @@
 //! to be as by default, and may use the names in `x-aliases`.
 
 use cartridge_games::nearest::nearest;
-use cartridge_games::registry::{environments, present_id};
+use cartridge_games::registry::{environments, games, is_game, present_id};
 use serde_json::{Map, Value, json};
 
 use super::setting::{Form, MOST_LAYERS, MOST_UNITS, Setting, options_of, settings_of};
@@ -37,7 +37,8 @@ pub fn names() -> Vec<SchemaName> {
     let named = |name: String, title: String| SchemaName { name, title };
     let mut names = vec![named("experiment".to_owned(), "Any configuration".to_owned())];
     for algo in Algorithm::ALL {
-        names.push(named(algo.id().to_owned(), format!("{} on any environment", algo.name())));
+        let place = if algo.learns_games() { "at any game" } else { "on any environment" };
+        names.push(named(algo.id().to_owned(), format!("{} {place}", algo.name())));
     }
     for env in environments() {
         names.push(named(format!("env:{}", env.id), format!("Options of {}", env.name)));
@@ -46,6 +47,12 @@ pub fn names() -> Vec<SchemaName> {
         for algo in Algorithm::ALL.into_iter().filter(|algo| algo.learns(&env.actions)) {
             let title = format!("{} on {}", algo.name(), env.name);
             names.push(named(format!("{}:{}", algo.id(), env.id), title));
+        }
+    }
+    for game in games() {
+        for algo in Algorithm::ALL.into_iter().filter(|algo| algo.learns_games()) {
+            let title = format!("{} at {}", algo.name(), game.name);
+            names.push(named(format!("{}:{}", algo.id(), game.id), title));
         }
     }
     names.push(named("presets".to_owned(), "Presets and what they change".to_owned()));
@@ -62,14 +69,22 @@ pub fn schema(name: &str) -> Result<Value, ConfigError> {
         None => algo(name).map(|algo| configuration(algo, None)),
         Some(("env", id)) => env(id).map(|env| options(env.id)),
         Some((first, id)) => {
-            algo(first).zip(env(id)).map(|(algo, env)| configuration(algo, Some(env.id)))
+            let learns = |algo: &Algorithm| algo.learns_games() == is_game(id);
+            let algo = algo(first).filter(learns);
+            let id = env(id).map_or(id, |env| env.id);
+            let is_known = is_game(id) || env(id).is_some();
+            algo.filter(|_| is_known).map(|algo| configuration(algo, Some(id)))
         }
     };
     let Some(mut schema) = found else {
         let known = names();
         let hint = match nearest(name, known.iter().map(|known| known.name.as_str())) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "there is experiment, ppo, dqn, env:ID, ppo:ID, dqn:ID and presets".to_owned(),
+            None => {
+                "there is experiment, ppo, dqn, alphazero, env:ID, ppo:ID, dqn:ID, alphazero:ID \
+                     and presets"
+                    .to_owned()
+            }
         };
         return Err(ConfigError::UnknownSchema { name: name.to_owned(), hint });
     };
@@ -92,14 +107,20 @@ const SECTIONS: [(&str, &str); 8] = [
     ("analytics", "Analytics"),
 ];
 
-/// The environment whose defaults stand for all; settings outside `env` do not depend on it.
-const ANY_ENV: &str = "CartPole-v1";
+/// The environment or game whose defaults stand for all.
+fn any_env(algo: Algorithm) -> &'static str {
+    if algo.learns_games() { "connect4" } else { "CartPole-v1" }
+}
 
 fn configuration(algo: Algorithm, env_id: Option<&str>) -> Value {
-    let defaults = Draft::new(env_id.unwrap_or(ANY_ENV), algo.id());
+    let defaults = Draft::new(env_id.unwrap_or(any_env(algo)), algo.id());
     let defaults = defaults.expect("the algorithm and the environment are known").value;
     let mut properties = Map::new();
-    properties.insert("env_id".to_owned(), env_id_schema(env_id));
+    let ids = match env_id {
+        Some(id) => json!({ "const": id }),
+        None => json!({ "enum": ids_of(algo) }),
+    };
+    properties.insert("env_id".to_owned(), with(env_id_schema(), ids));
     properties.insert(
         "algo".to_owned(),
         json!({ "title": "Algorithm", "description": "What learns.", "const": algo.id() }),
@@ -109,7 +130,7 @@ fn configuration(algo: Algorithm, env_id: Option<&str>) -> Value {
             ("env", Some(env_id)) => options(env_id),
             ("env", None) => any_options(),
             _ => {
-                let of_section = settings_of(algo, ANY_ENV)
+                let of_section = settings_of(algo, any_env(algo))
                     .filter(|setting| setting.parts().0 == section)
                     .map(|setting| (*setting, default_of(&defaults, setting)));
                 section_schema(title, of_section, Some(algo))
@@ -117,15 +138,16 @@ fn configuration(algo: Algorithm, env_id: Option<&str>) -> Value {
         };
         properties.insert(section.to_owned(), schema);
     }
-    let whitelist = settings_of(algo, ANY_ENV).find(|setting| setting.form == Form::Paths);
+    let whitelist = settings_of(algo, any_env(algo)).find(|setting| setting.form == Form::Paths);
     let whitelist = whitelist.expect("the table has it");
     let mut schema = setting_schema(whitelist, default_of(&defaults, whitelist), Some(algo));
-    let allowed = settings_of(algo, ANY_ENV)
+    let allowed = settings_of(algo, any_env(algo))
         .filter(|setting| setting.form != Form::Paths && setting.parts().0 != "env");
     schema["items"]["enum"] = allowed.map(|setting| Value::from(setting.path)).collect();
     properties.insert(whitelist.path.to_owned(), schema);
     json!({
         "title": match env_id {
+            Some(id) if algo.learns_games() => format!("{} at {id}", algo.name()),
             Some(id) => format!("{} on {id}", algo.name()),
             None => algo.name().to_owned(),
         },
@@ -137,27 +159,36 @@ fn configuration(algo: Algorithm, env_id: Option<&str>) -> Value {
     })
 }
 
-fn env_id_schema(env_id: Option<&str>) -> Value {
-    let mut schema =
-        json!({ "title": "Environment", "description": "What is learnt.", "type": "string" });
-    match env_id {
-        Some(id) => schema["const"] = id.into(),
-        None => schema["enum"] = environments().iter().map(|env| Value::from(env.id)).collect(),
+fn env_id_schema() -> Value {
+    json!({ "title": "Environment", "description": "What is learnt.", "type": "string" })
+}
+
+/// What an algorithm may learn.
+fn ids_of(algo: Algorithm) -> Vec<&'static str> {
+    match algo.learns_games() {
+        true => games().iter().map(|game| game.id).collect(),
+        false => environments().iter().map(|env| env.id).collect(),
     }
-    schema
 }
 
 /// The whole, where algorithm and environment are yet to be chosen.
 fn experiment() -> Value {
     let mut definitions = Map::new();
     let mut rules = Vec::new();
+    let is_game = json!({ "properties": { "env_id": { "enum": ids_of(Algorithm::AlphaZero) } } });
     for algo in Algorithm::ALL {
         definitions.insert(algo.id().to_owned(), configuration(algo, None));
-        // Without a word about it, it is the first.
-        let mut when = json!({ "properties": { "algo": { "const": algo.id() } } });
-        if algo != Algorithm::Ppo {
-            when["required"] = json!(["algo"]);
-        }
+        let said =
+            json!({ "properties": { "algo": { "const": algo.id() } }, "required": ["algo"] });
+        // Without a word about it, it follows from what is learnt.
+        let unsaid = json!({ "not": { "required": ["algo"] } });
+        let when = match algo {
+            Algorithm::Ppo => {
+                json!({ "anyOf": [said, { "allOf": [unsaid, { "not": is_game }] }] })
+            }
+            Algorithm::Dqn => said,
+            Algorithm::AlphaZero => json!({ "anyOf": [said, { "allOf": [unsaid, is_game] }] }),
+        };
         rules.push(json!({ "if": when, "then": { "$ref": format!("#/$defs/{}", algo.id()) } }));
     }
     for env in environments() {
@@ -168,14 +199,16 @@ fn experiment() -> Value {
             "then": { "properties": { "env": { "$ref": format!("#/$defs/{name}") } } },
         }));
     }
+    let ids: Vec<&str> =
+        [Algorithm::Ppo, Algorithm::AlphaZero].into_iter().flat_map(ids_of).collect();
     json!({
         "title": "Experiment",
         "type": "object",
         "properties": {
-            "env_id": env_id_schema(None),
+            "env_id": with(env_id_schema(), json!({ "enum": ids })),
             "algo": {
                 "title": "Algorithm",
-                "description": "What learns. DQN learns discrete actions only.",
+                "description": "What learns. DQN learns discrete actions only, AlphaZero games of two.",
                 "enum": Algorithm::ALL.map(Algorithm::id),
                 "default": Algorithm::Ppo.id(),
             },
@@ -235,7 +268,7 @@ fn setting_schema(setting: &Setting, default: Value, algo: Option<Algorithm>) ->
         Form::Number(range) => with(json!({ "type": "number" }), range.schema()),
         Form::NumberOrNull(range) => with(json!({ "type": ["number", "null"] }), range.schema()),
         Form::Schedule(range) => with(
-            json!({ "type": ["number", "string"], "pattern": "^lin_[0-9.]+(e-?[0-9]+)?$" }),
+            json!({ "type": ["number", "string"], "pattern": "^(lin|cos|cycle)_[0-9.]+(e-?[0-9]+)?$" }),
             range.schema(),
         ),
         Form::Whole(low, high) => {
@@ -312,7 +345,7 @@ fn presets_of(algo: Algorithm, env_id: Option<&str>) -> Vec<Value> {
                 "id": preset.id(),
                 "title": preset.name(),
                 "description": preset.help(),
-                "changes": changes(preset, algo, env_id.unwrap_or(ANY_ENV)),
+                "changes": changes(preset, algo, env_id.unwrap_or(any_env(algo))),
             })
         })
         .collect()
@@ -351,7 +384,7 @@ fn presets() -> Value {
                 json!({
                     "algo": algo.id(),
                     "env_id": env_id,
-                    "changes": changes(preset, algo, env_id.unwrap_or(ANY_ENV)),
+                    "changes": changes(preset, algo, env_id.unwrap_or(any_env(algo))),
                 })
             }));
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use self::Form::{
     Bytes, Cores, Flag, Layers, Number, NumberOrNull, Paths, Whole, WholeOrMinusOne, Word,
 };
-use super::Algorithm::{self, Dqn, Ppo};
+use super::Algorithm::{self, AlphaZero, Dqn, Ppo};
 use super::{parse_bytes, parse_cores};
 
 /// A setting of a run.
@@ -26,8 +26,8 @@ pub struct Setting {
     pub help: &'static str,
     /// What its values are.
     pub form: Form,
-    /// The algorithm that has it, where not all do.
-    pub of: Option<Algorithm>,
+    /// The algorithms that have it; none where all do.
+    pub of: &'static [Algorithm],
     /// What it is counted in.
     pub unit: Option<&'static str>,
     /// Whether a slider for it multiplies instead of adding.
@@ -126,7 +126,7 @@ impl Setting {
             title,
             help,
             form,
-            of: None,
+            of: &[],
             unit: None,
             is_logarithmic: false,
             step: None,
@@ -135,8 +135,8 @@ impl Setting {
         }
     }
 
-    const fn of(self, algo: Algorithm) -> Self {
-        Self { of: Some(algo), ..self }
+    const fn of(self, algorithms: &'static [Algorithm]) -> Self {
+        Self { of: algorithms, ..self }
     }
 
     const fn unit(self, unit: &'static str) -> Self {
@@ -170,7 +170,7 @@ impl Setting {
 
     /// Whether runs of `algo` have it.
     pub fn is_of(&self, algo: Algorithm) -> bool {
-        self.of.is_none_or(|only| only == algo)
+        self.of.is_empty() || self.of.contains(&algo)
     }
 
     /// What is wrong with a value of the right type, if anything is.
@@ -226,6 +226,9 @@ impl Setting {
     }
 }
 
+/// What networks of boards are called.
+pub(super) const NETWORKS: &[&str] = &["tiny", "small", "medium", "mlp"];
+
 /// The most hidden layers.
 pub(super) const MOST_LAYERS: usize = 8;
 
@@ -237,7 +240,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting::new(
         "trainer.learning_rate",
         "Learning rate",
-        "Step size of the optimiser. `lin_0.001` falls from there to 0 at the end of the training.",
+        "Step size of the optimiser. `lin_0.001` falls from there to 0 at the end of the training, `cos_0.001` does so along half a wave, and `cycle_0.001` rises before it falls.",
         Form::Schedule(Range::new(1e-6, 1.0)),
     )
     .logarithmic()
@@ -259,6 +262,7 @@ pub const SETTINGS: &[Setting] = &[
         "Weight of a reward one step later: nearer to 1 looks further ahead.",
         Number(Range::new(0.8, 0.9999)),
     )
+    .of(&[Ppo, Dqn])
     .step(0.001),
     Setting::new(
         "trainer.gae_lambda",
@@ -266,7 +270,7 @@ pub const SETTINGS: &[Setting] = &[
         "Trade between bias (0) and variance (1) of the advantages.",
         Number(Range::new(0.0, 1.0)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(0.01),
     Setting::new(
         "trainer.clip_range",
@@ -274,7 +278,7 @@ pub const SETTINGS: &[Setting] = &[
         "How far the policy may move in one update. `lin_0.2` falls from there to 0.",
         Form::Schedule(Range::new(0.05, 1.0)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(0.01)
     .tunable(0.05, 0.3)
     .aliases(&["clip_range", "trainer.clip_coef"]),
@@ -284,7 +288,7 @@ pub const SETTINGS: &[Setting] = &[
         "How far a value may move in one update; null for any.",
         NumberOrNull(Range::new(1e-6, 1e6)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .logarithmic()
     .aliases(&["trainer.clip_vloss"]),
     Setting::new(
@@ -293,7 +297,7 @@ pub const SETTINGS: &[Setting] = &[
         "Weight of the entropy bonus: more keeps the policy trying other actions for longer. `lin_0.02` falls from there to 0.",
         Form::Schedule(Range::new(0.0, 0.1)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(0.001)
     .tunable(0.0, 0.1)
     .aliases(&["ent_coef", "trainer.entropy_coef"]),
@@ -303,7 +307,7 @@ pub const SETTINGS: &[Setting] = &[
         "Weight of the value loss beside that of the policy.",
         Number(Range::new(0.0, 10.0)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(0.05),
     Setting::new(
         "trainer.buffer_size",
@@ -311,17 +315,17 @@ pub const SETTINGS: &[Setting] = &[
         "Newest steps that are kept to learn from.",
         Whole(512, 2_000_000),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .unit("steps")
     .logarithmic()
     .step(512.0),
     Setting::new(
         "trainer.learning_starts",
         "Learning starts",
-        "Steps before anything is learnt; actions are random until then.",
+        "Steps before anything is learnt; DQN acts at random until then.",
         Whole(0, 10_000_000),
     )
-    .of(Dqn)
+    .of(&[Dqn, AlphaZero])
     .unit("steps")
     .step(100.0),
     Setting::new(
@@ -340,7 +344,7 @@ pub const SETTINGS: &[Setting] = &[
         "Passes over the gathered steps in one update.",
         Whole(1, 100),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(1.0)
     .aliases(&["trainer.update_epochs"]),
     Setting::new(
@@ -349,7 +353,7 @@ pub const SETTINGS: &[Setting] = &[
         "How far the target network moves to the network when it follows; 1 copies it.",
         Number(Range::new(1e-6, 1.0)),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .logarithmic(),
     Setting::new(
         "trainer.train_freq",
@@ -357,7 +361,7 @@ pub const SETTINGS: &[Setting] = &[
         "Steps of each environment between two times of learning.",
         Whole(1, 100_000),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .unit("steps")
     .logarithmic()
     .step(1.0)
@@ -368,7 +372,7 @@ pub const SETTINGS: &[Setting] = &[
         "Gradient steps each time; -1 for as many as environments have made steps.",
         WholeOrMinusOne(1, 100_000),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .logarithmic()
     .step(1.0),
     Setting::new(
@@ -377,7 +381,7 @@ pub const SETTINGS: &[Setting] = &[
         "Steps whose rewards count before the value of what follows.",
         Whole(1, 20),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .unit("steps")
     .step(1.0),
     Setting::new(
@@ -386,7 +390,7 @@ pub const SETTINGS: &[Setting] = &[
         "Environment steps after which the target network follows.",
         Whole(1, 10_000_000),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .unit("steps")
     .logarithmic()
     .step(1.0)
@@ -397,7 +401,7 @@ pub const SETTINGS: &[Setting] = &[
         "Share of the training over which the share of random actions falls.",
         Number(Range::new(0.0, 1.0)),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .step(0.01),
     Setting::new(
         "trainer.exploration_initial_eps",
@@ -405,7 +409,7 @@ pub const SETTINGS: &[Setting] = &[
         "Share of random actions at the beginning.",
         Number(Range::new(0.0, 1.0)),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .step(0.01)
     .aliases(&["trainer.start_e"]),
     Setting::new(
@@ -414,7 +418,7 @@ pub const SETTINGS: &[Setting] = &[
         "Share of random actions from then on.",
         Number(Range::new(0.0, 0.5)),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .step(0.01)
     .aliases(&["trainer.end_e"]),
     Setting::new(
@@ -430,7 +434,7 @@ pub const SETTINGS: &[Setting] = &[
         "An update ends when the policy has moved one and a half times as far; null for never.",
         NumberOrNull(Range::new(1e-6, 100.0)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .logarithmic(),
     Setting::new(
         "trainer.normalize_advantage",
@@ -438,7 +442,7 @@ pub const SETTINGS: &[Setting] = &[
         "Within each batch.",
         Flag,
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .aliases(&["trainer.norm_adv"]),
     Setting::new(
         "trainer.normalize_observation",
@@ -446,7 +450,7 @@ pub const SETTINGS: &[Setting] = &[
         "By all that was seen; it becomes part of the policy and of its ONNX file.",
         Flag,
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .aliases(&["trainer.norm_obs"]),
     Setting::new(
         "trainer.normalize_reward",
@@ -454,7 +458,7 @@ pub const SETTINGS: &[Setting] = &[
         "By the deviation of discounted returns.",
         Flag,
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .aliases(&["trainer.norm_reward"]),
     Setting::new(
         "trainer.net_arch",
@@ -462,20 +466,22 @@ pub const SETTINGS: &[Setting] = &[
         "Units of each hidden layer.",
         Layers,
     )
+    .of(&[Ppo, Dqn])
     .unit("units"),
     Setting::new(
         "trainer.activation",
         "Activation",
         "What follows a hidden layer.",
         Word(&["tanh", "relu"]),
-    ),
+    )
+    .of(&[Ppo, Dqn]),
     Setting::new(
         "trainer.log_std_init",
         "First deviation",
         "Logarithm of the deviation of continuous actions at the beginning.",
         Number(Range::new(-5.0, 2.0)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(0.1),
     Setting::new(
         "trainer.quit_logit",
@@ -483,7 +489,7 @@ pub const SETTINGS: &[Setting] = &[
         "Logit of the action that ends an episode by choice at the beginning, where there is one: giving up must not be the first thing that is learnt.",
         Number(Range::new(-20.0, 0.0)),
     )
-    .of(Ppo)
+    .of(&[Ppo])
     .step(0.5),
     Setting::new(
         "trainer.double_q",
@@ -491,21 +497,21 @@ pub const SETTINGS: &[Setting] = &[
         "Whether one network chooses the action whose value the other gives.",
         Flag,
     )
-    .of(Dqn),
+    .of(&[Dqn]),
     Setting::new(
         "trainer.prioritized_replay",
         "Prioritised replay",
         "Whether samples that surprised are drawn more often.",
         Flag,
     )
-    .of(Dqn),
+    .of(&[Dqn]),
     Setting::new(
         "trainer.prioritized_replay_alpha",
         "Priority alpha",
         "How much more often.",
         Number(Range::new(0.0, 1.0)),
     )
-    .of(Dqn)
+    .of(&[Dqn])
     .step(0.01),
     Setting::new(
         "trainer.prioritized_replay_beta0",
@@ -513,18 +519,174 @@ pub const SETTINGS: &[Setting] = &[
         "How much of that is taken back by weights at the beginning; all at the end.",
         Number(Range::new(0.0, 1.0)),
     )
-    .of(Dqn)
+    .of(&[Dqn])
+    .step(0.01),
+    Setting::new(
+        "trainer.network",
+        "Network",
+        "`small` (2 blocks of 32 channels) and `medium` (5 of 64) look at the board by convolutions; `tiny` (two layers of 64 units) and `mlp` (of 256) see it as a list of numbers.",
+        Word(NETWORKS),
+    )
+    .of(&[AlphaZero]),
+    Setting::new(
+        "trainer.weight_decay",
+        "Weight decay",
+        "Share of the learning rate by which weights shrink in every step.",
+        Number(Range::new(0.0, 1.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.0001),
+    Setting::new(
+        "trainer.simulations",
+        "First simulations",
+        "Simulations of a thorough search at the beginning of the training.",
+        Whole(2, 10_000),
+    )
+    .of(&[AlphaZero])
+    .logarithmic()
+    .step(1.0)
+    .aliases(&["trainer.num_simulations", "trainer.n_simulations"]),
+    Setting::new(
+        "trainer.simulations_end",
+        "Last simulations",
+        "Simulations of a thorough search at the end of the training; they rise in a line.",
+        Whole(2, 10_000),
+    )
+    .of(&[AlphaZero])
+    .logarithmic()
+    .step(1.0),
+    Setting::new(
+        "trainer.fast_simulations",
+        "Fast simulations",
+        "Simulations of a fast search, which is not learnt from and gets games to their ends.",
+        Whole(2, 10_000),
+    )
+    .of(&[AlphaZero])
+    .logarithmic()
+    .step(1.0),
+    Setting::new(
+        "trainer.full_share",
+        "Thorough searches",
+        "Share of the searches that are thorough.",
+        Number(Range::above(0.0, 1.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.05),
+    Setting::new(
+        "trainer.considered",
+        "Considered moves",
+        "Moves that a search considers at its root.",
+        Whole(2, 362),
+    )
+    .of(&[AlphaZero])
+    .step(1.0),
+    Setting::new(
+        "trainer.value_scale",
+        "Value scale",
+        "How much what a search finds counts against what the network thought.",
+        Number(Range::above(0.0, 10.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.05),
+    Setting::new(
+        "trainer.random_plies",
+        "Moves with chance",
+        "Moves from the start of a game in which chance has a say.",
+        Whole(0, 100_000),
+    )
+    .of(&[AlphaZero])
+    .step(1.0),
+    Setting::new(
+        "trainer.opening_share",
+        "Random openings",
+        "Share of the games that begin with moves drawn by chance.",
+        Number(Range::new(0.0, 1.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.05),
+    Setting::new(
+        "trainer.opening_plies",
+        "Opening moves",
+        "The most moves that are drawn by chance at the beginning of a game.",
+        Whole(0, 1_000),
+    )
+    .of(&[AlphaZero])
+    .step(1.0),
+    Setting::new(
+        "trainer.adjudicate",
+        "End proven games",
+        "Whether a game ends when a search has proven how it will.",
+        Flag,
+    )
+    .of(&[AlphaZero]),
+    Setting::new(
+        "trainer.resign_below",
+        "Resign below",
+        "A side gives up when its searches say less than this, from -1 (lost) to 0; -1 for never.",
+        Number(Range::new(-1.0, 0.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.01),
+    Setting::new(
+        "trainer.audit_share",
+        "Games without resigning",
+        "Share of the games in which nobody gives up, to see how often that would have been wrong.",
+        Number(Range::new(0.0, 1.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.05),
+    Setting::new(
+        "trainer.value_mix",
+        "Value of searches",
+        "How much a search's own value counts beside the end of the game.",
+        Number(Range::new(0.0, 1.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.05),
+    Setting::new(
+        "trainer.reuse",
+        "Reuse",
+        "How often a position is learnt from, on average.",
+        Number(Range::above(0.0, 1_000.0)),
+    )
+    .of(&[AlphaZero])
+    .step(1.0),
+    Setting::new(
+        "trainer.least_window",
+        "Window",
+        "Positions that there is room for at first; the window grows with the games.",
+        Whole(64, 10_000_000),
+    )
+    .of(&[AlphaZero])
+    .unit("positions")
+    .logarithmic()
+    .step(1000.0),
+    Setting::new(
+        "trainer.promotion",
+        "Promotion",
+        "`arena`: a checkpoint becomes the best by winning against the best; `continuous`: the newest always is.",
+        Word(&["arena", "continuous"]),
+    )
+    .of(&[AlphaZero]),
+    Setting::new(
+        "trainer.promote_above",
+        "Promote above",
+        "The share of the points above which a checkpoint becomes the best.",
+        Number(Range::new(0.0, 1.0)),
+    )
+    .of(&[AlphaZero])
     .step(0.01),
     Setting::new(
         "trainer.early_stop",
         "Early stop",
         "Whether the run ends when its returns have reached what is to be had and stay there; only where the environment has a threshold.",
         Flag,
-    ),
+    )
+    .of(&[Ppo, Dqn]),
     Setting::new(
         "simulation.n_envs",
         "Environments",
-        "Environments side by side.",
+        "Environments side by side; with AlphaZero, games in step: up to 64, or a multiple of it.",
         Whole(1, 4_096),
     )
     .logarithmic()
@@ -541,7 +703,7 @@ pub const SETTINGS: &[Setting] = &[
         "Steps that each environment takes for one update.",
         Whole(16, 8_192),
     )
-    .of(Ppo)
+    .of(&[Ppo, AlphaZero])
     .unit("steps")
     .logarithmic()
     .step(16.0)
@@ -564,10 +726,18 @@ pub const SETTINGS: &[Setting] = &[
     Setting::new(
         "evaluation.episodes",
         "Evaluation episodes",
-        "Episodes of each evaluation, played without chance.",
+        "Episodes of each evaluation, played without chance; with AlphaZero, games against the best and as many against a fixed opponent.",
         Whole(1, 10_000),
     )
     .unit("episodes")
+    .step(1.0),
+    Setting::new(
+        "evaluation.simulations",
+        "Evaluation simulations",
+        "Simulations of each move in the games of an evaluation; 0 plays by the network alone.",
+        Whole(0, 10_000),
+    )
+    .of(&[AlphaZero])
     .step(1.0),
     Setting::new(
         "evaluation.final_episodes",

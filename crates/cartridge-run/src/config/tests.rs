@@ -41,10 +41,15 @@ fn aliases_are_understood() {
     check(&["trainer.clip_coef=0.1"], Ok(("/trainer/clip_range", json!(0.1))));
 }
 
+/// Somewhere that an algorithm learns.
+fn usual_place(algo: Algorithm) -> &'static str {
+    if algo.learns_games() { "connect4" } else { "CartPole-v1" }
+}
+
 #[test]
 fn every_alias_leads_to_a_key() {
     let configs = Algorithm::ALL.map(|algo| {
-        let draft = Draft::new("CartPole-v1", algo.id()).unwrap();
+        let draft = Draft::new(usual_place(algo), algo.id()).unwrap();
         serde_json::to_value(draft.finish().unwrap()).unwrap()
     });
     for (alias, key) in aliases() {
@@ -59,7 +64,9 @@ fn every_alias_leads_to_a_key() {
 fn presets_are_whole() {
     for algo in Algorithm::ALL {
         for preset in Preset::ALL {
-            for env in ["CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"] {
+            let envs = ["CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"];
+            let games = ["tictactoe", "connect4", "othello"];
+            for env in if algo.learns_games() { &games[..] } else { &envs } {
                 let mut draft = Draft::new(env, algo.id()).unwrap();
                 match preset.settings(algo, env) {
                     Some(_) => draft.apply(preset.id()).unwrap(),
@@ -84,6 +91,46 @@ fn presets_are_whole() {
     let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
     let error = draft.apply("fsat").unwrap_err().to_string();
     assert_eq!(error, "there is no preset `fsat`; did you mean `fast`?");
+}
+
+#[test]
+fn games_and_environments_are_learnt_by_different_algorithms() {
+    let error = |env: &str, algo: &str| Draft::new(env, algo).unwrap_err().to_string();
+    assert_eq!(
+        error("connect4", "ppo"),
+        "PPO does not learn `connect4`; it is a game of two, which `alphazero` learns"
+    );
+    assert!(
+        error("CartPole-v1", "alphazero").starts_with("AlphaZero does not learn `CartPole-v1`")
+    );
+    let build = |setting: &str| {
+        let mut draft = Draft::new("connect4", "alphazero").unwrap();
+        draft.set_text(setting).and_then(|()| draft.finish()).map_err(|error| error.to_string())
+    };
+    let config = build("trainer.num_simulations=100").unwrap();
+    let settings = config.self_play().unwrap();
+    assert_eq!(settings.self_play.n_simulations, [100, 64]);
+    assert_eq!((settings.n_lanes, settings.n_games, settings.steps_per_update), (4, 64, 8_192));
+    assert_eq!(
+        settings,
+        cartridge_learn::alphazero::Config {
+            self_play: settings.self_play,
+            ..cartridge_learn::alphazero::Config::new(
+                cartridge_learn::board_net::Preset::Small.config(),
+                3_000_000
+            )
+        },
+        "the defaults are the learner's"
+    );
+    for (setting, detail) in [
+        ("simulation.n_envs=100", "100 is above 64 and no multiple of it"),
+        ("capture_video=true", "games are not filmed"),
+        ("seeds.per_episode=seed_base+episode_idx", "games of self-play have no seeds"),
+        ("wind=1", "unknown option `wind`"),
+    ] {
+        let error = build(setting).unwrap_err();
+        assert!(error.contains(detail), "{setting}: {error}");
+    }
 }
 
 #[test]
@@ -191,7 +238,7 @@ fn documented(heading: &str) -> Vec<(String, Value)> {
 #[test]
 fn every_setting_of_an_algorithm_is_documented_with_its_default() {
     for algo in Algorithm::ALL {
-        let config = Draft::new("CartPole-v1", algo.id()).unwrap().finish().unwrap();
+        let config = Draft::new(usual_place(algo), algo.id()).unwrap().finish().unwrap();
         let config = serde_json::to_value(config).unwrap();
         let mut settings = std::collections::BTreeMap::new();
         for section in ["trainer", "simulation"] {
@@ -213,6 +260,11 @@ fn every_setting_of_an_algorithm_is_documented_with_its_default() {
                 assert_eq!(path, "env.*");
                 continue;
             };
+            let differs = ["evaluation.every_steps", "evaluation.episodes"].contains(&&*path)
+                || path == "retention.checkpoint_every_steps";
+            if differs && algo.learns_games() {
+                continue;
+            }
             assert_eq!(*actual, default, "{path}");
         }
     }

@@ -1,8 +1,10 @@
 //! The knobs of each algorithm.
 
+use cartridge_learn::alphazero::self_play;
+use cartridge_learn::board_net::Preset;
 use cartridge_learn::network::Activation;
 use cartridge_learn::schedule::Schedule;
-use cartridge_learn::{dqn, ppo};
+use cartridge_learn::{alphazero, board_learner, dqn, ppo};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,6 +18,8 @@ pub enum Trainer {
     Ppo(PpoTrainer),
     /// Of DQN.
     Dqn(DqnTrainer),
+    /// Of AlphaZero.
+    AlphaZero(AlphaZeroTrainer),
 }
 
 /// Knobs of PPO.
@@ -133,10 +137,76 @@ pub struct DqnTrainer {
     pub early_stop: bool,
 }
 
+/// Knobs of AlphaZero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlphaZeroTrainer {
+    /// Step size of the optimiser, 1e-6 to 1; `cos_0.003` falls from there to 0 along half a wave.
+    pub learning_rate: Schedule,
+    /// Moves of self-play to train for, 5,000 to 1e9.
+    pub total_timesteps: u64,
+    /// What the network is made of.
+    pub network: Preset,
+    /// Positions in one gradient step, 16 to 65,536.
+    pub batch_size: u32,
+    /// How often a position is learnt from, on average; above 0 to 1,000.
+    pub reuse: f64,
+    /// Positions that there is room for at first, 64 to 1e7; the window grows with the games.
+    pub least_window: u64,
+    /// Positions before anything is learnt, 0 to 1e7.
+    pub learning_starts: u64,
+    /// Share of the learning rate by which weights shrink in every step, 0 to 1.
+    pub weight_decay: f64,
+    /// Gradients are scaled down to this norm, above 0 to 100.
+    pub max_grad_norm: f64,
+    /// Simulations of a thorough search at the beginning, 2 to 10,000.
+    pub simulations: u32,
+    /// Simulations of a thorough search at the end, 2 to 10,000.
+    pub simulations_end: u32,
+    /// Simulations of a fast search, 2 to 10,000.
+    pub fast_simulations: u32,
+    /// Share of the searches that are thorough, above 0 to 1.
+    pub full_share: f64,
+    /// Moves that a search considers at its root, 2 to 362.
+    pub considered: u32,
+    /// How much what a search finds counts against what the network thought, above 0 to 10.
+    pub value_scale: f64,
+    /// Moves from the start of a game in which chance has a say, 0 to 100,000.
+    pub random_plies: u32,
+    /// Share of the games that begin with moves drawn by chance, 0 to 1.
+    pub opening_share: f64,
+    /// The most moves that are drawn by chance at the beginning of a game, 0 to 1,000.
+    pub opening_plies: u32,
+    /// Whether a game ends when a search has proven how it will.
+    pub adjudicate: bool,
+    /// A side gives up when its searches say less than this, -1 to 0.
+    pub resign_below: f64,
+    /// Share of the games in which nobody gives up, 0 to 1.
+    pub audit_share: f64,
+    /// How much a search's own value counts beside the end of the game, 0 to 1.
+    pub value_mix: f64,
+    /// How a checkpoint becomes the best.
+    pub promotion: Promotion,
+    /// The share of the points above which it does, 0 to 1.
+    pub promote_above: f64,
+}
+
+/// How a checkpoint of AlphaZero becomes the best.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Promotion {
+    /// By winning against the best.
+    #[default]
+    Arena,
+    /// By being the newest.
+    Continuous,
+}
+
 impl Trainer {
-    /// The defaults of an algorithm.
-    pub(super) fn new(algo: Algorithm) -> Self {
+    /// The defaults of an algorithm in an environment, or at a game.
+    pub(super) fn new(algo: Algorithm, env_id: &str) -> Self {
         match algo {
+            Algorithm::AlphaZero => Self::AlphaZero(AlphaZeroTrainer::new(env_id)),
             Algorithm::Ppo => {
                 let ppo = ppo::Config::default();
                 Self::Ppo(PpoTrainer {
@@ -203,6 +273,7 @@ impl Trainer {
         Ok(match algo {
             Algorithm::Ppo => Self::Ppo(typed(value)?),
             Algorithm::Dqn => Self::Dqn(typed(value)?),
+            Algorithm::AlphaZero => Self::AlphaZero(typed(value)?),
         })
     }
 
@@ -211,6 +282,7 @@ impl Trainer {
         match self {
             Self::Ppo(ppo) => ppo.total_timesteps,
             Self::Dqn(dqn) => dqn.total_timesteps,
+            Self::AlphaZero(alphazero) => alphazero.total_timesteps,
         }
     }
 
@@ -219,6 +291,7 @@ impl Trainer {
         match self {
             Self::Ppo(ppo) => ppo.learning_rate,
             Self::Dqn(dqn) => dqn.learning_rate,
+            Self::AlphaZero(alphazero) => alphazero.learning_rate,
         }
     }
 
@@ -227,6 +300,7 @@ impl Trainer {
         match self {
             Self::Ppo(ppo) => ppo.early_stop,
             Self::Dqn(dqn) => dqn.early_stop,
+            Self::AlphaZero(_) => false,
         }
     }
 }
@@ -290,4 +364,91 @@ impl DqnTrainer {
             ..dqn::Config::default()
         }
     }
+}
+
+/// Games that are played in step on one thread: so large are the batches of the network.
+pub(super) const GAMES_OF_A_LANE: u32 = 64;
+
+/// Positions whose evaluation each lane remembers.
+const CACHE_POSITIONS: usize = 1 << 16;
+
+impl AlphaZeroTrainer {
+    fn new(game: &str) -> Self {
+        let (network, total_timesteps) = match game {
+            "tictactoe" => (Preset::Tiny, 200_000),
+            "othello" => (Preset::Small, 4_000_000),
+            _ => (Preset::Small, 3_000_000),
+        };
+        let config = alphazero::Config::new(network.config(), total_timesteps);
+        let play = config.self_play;
+        Self {
+            learning_rate: config.learning_rate,
+            total_timesteps,
+            network,
+            batch_size: config.batch_size as u32,
+            reuse: config.reuse,
+            least_window: config.least_window as u64,
+            learning_starts: config.learning_starts as u64,
+            weight_decay: plain(config.learner.weight_decay),
+            max_grad_norm: plain(config.learner.max_grad_norm),
+            simulations: play.n_simulations[0],
+            simulations_end: play.n_simulations[1],
+            fast_simulations: play.n_fast_simulations,
+            full_share: plain(play.full_share),
+            considered: play.n_considered,
+            value_scale: plain(play.value_scale),
+            random_plies: play.n_random_plies as u32,
+            opening_share: plain(play.opening_share),
+            opening_plies: play.n_opening_plies as u32,
+            adjudicate: play.is_adjudicated,
+            resign_below: plain(play.resign_below),
+            audit_share: plain(play.audit_share),
+            value_mix: plain(config.value_mix),
+            promotion: Promotion::default(),
+            promote_above: 0.55,
+        }
+    }
+
+    /// The part that the learner needs, with `n_envs` games in step that each play `n_steps` moves
+    /// between two networks.
+    pub(super) fn learner(&self, n_envs: u32, n_steps: u32) -> alphazero::Config {
+        let n_lanes = n_envs.div_ceil(GAMES_OF_A_LANE).max(1);
+        alphazero::Config {
+            learner: board_learner::Config {
+                weight_decay: self.weight_decay as f32,
+                max_grad_norm: self.max_grad_norm as f32,
+                ..board_learner::Config::default()
+            },
+            self_play: self_play::Config {
+                n_simulations: [self.simulations, self.simulations_end],
+                n_fast_simulations: self.fast_simulations,
+                full_share: self.full_share as f32,
+                n_considered: self.considered,
+                value_scale: self.value_scale as f32,
+                n_random_plies: self.random_plies as usize,
+                opening_share: self.opening_share as f32,
+                n_opening_plies: self.opening_plies as usize,
+                is_adjudicated: self.adjudicate,
+                resign_below: self.resign_below as f32,
+                audit_share: self.audit_share as f32,
+                ..self_play::Config::default()
+            },
+            n_lanes: n_lanes as usize,
+            n_games: (n_envs / n_lanes) as usize,
+            cache_positions: CACHE_POSITIONS,
+            steps_per_update: u64::from(n_envs) * u64::from(n_steps),
+            batch_size: self.batch_size as usize,
+            reuse: self.reuse,
+            learning_rate: self.learning_rate,
+            value_mix: self.value_mix as f32,
+            least_window: self.least_window as usize,
+            learning_starts: self.learning_starts as usize,
+            ..alphazero::Config::new(self.network.config(), self.total_timesteps)
+        }
+    }
+}
+
+/// A number of single precision as people write it: 0.1, and not 0.10000000149011612.
+fn plain(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or_else(|_| number.into())
 }

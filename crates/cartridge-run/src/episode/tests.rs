@@ -71,7 +71,7 @@ fn check(env_id: &str, options: &Value) {
     let (_folder, data) = data();
     let (dir, id) = new_run(&data, RunKind::Train, env_id, options);
     let options = options.as_object().unwrap();
-    let mut env = make_env(env_id, options).unwrap();
+    let mut env = make_world(env_id, options).unwrap();
     let mut writer = EpisodeWriter::open(&dir).unwrap();
     let played: Vec<_> = (1..=3).map(|number| play(&mut *env, number)).collect();
     for (head, body) in &played {
@@ -118,7 +118,7 @@ fn episodes_of_every_environment_are_computed_again() {
 fn scenes_do_not_depend_on_the_order_in_which_they_are_asked_for() {
     let (_folder, data) = data();
     let (dir, id) = new_run(&data, RunKind::Train, "LunarLander-v3", &json!({}));
-    let mut env = make_env("LunarLander-v3", &Map::new()).unwrap();
+    let mut env = make_world("LunarLander-v3", &Map::new()).unwrap();
     let (head, body) = play(&mut *env, 1);
     EpisodeWriter::open(&dir).unwrap().add(&head, &body).unwrap();
     let scene = |archive: &mut Archive, step: u64| {
@@ -147,7 +147,7 @@ fn scenes_do_not_depend_on_the_order_in_which_they_are_asked_for() {
 fn what_does_not_replay_is_said() {
     let (_folder, data) = data();
     let (dir, id) = new_run(&data, RunKind::Train, "CartPole-v1", &json!({}));
-    let mut env = make_env("CartPole-v1", &Map::new()).unwrap();
+    let mut env = make_world("CartPole-v1", &Map::new()).unwrap();
     let mut writer = EpisodeWriter::open(&dir).unwrap();
     let (head, body) = play(&mut *env, 1);
     writer.add(&EpisodeHead { reward: head.reward + 1.0, ..head.clone() }, &body).unwrap();
@@ -183,7 +183,7 @@ fn foreign_steps_are_read_as_they_were_told() {
         t: Some(number as f64),
     };
     (0..5).for_each(|number| writer.step(1, "first", &told(number)).unwrap());
-    let mut env = make_env("CartPole-v1", &Map::new()).unwrap();
+    let mut env = make_world("CartPole-v1", &Map::new()).unwrap();
     let head = EpisodeHead { foreign_id: Some("first".to_owned()), ..play(&mut *env, 1).0 };
     writer.end(&head).unwrap();
     drop(writer);
@@ -262,7 +262,7 @@ fn actions_of_a_space_have_its_kind() {
 fn recordings_that_go_away_leave_the_same_figures_to_everybody() {
     let (_folder, data) = data();
     let (dir, id) = new_run(&data, RunKind::Train, "CartPole-v1", &json!({}));
-    let mut env = make_env("CartPole-v1", &Map::new()).unwrap();
+    let mut env = make_world("CartPole-v1", &Map::new()).unwrap();
     let (head, body) = play(env.as_mut(), 1);
     let mut writer = EpisodeWriter::open(&dir).unwrap();
     writer.add(&head, &body).unwrap();

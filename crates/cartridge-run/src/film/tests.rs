@@ -5,7 +5,7 @@ use super::*;
 
 /// Pushing a cart to the left until its pole falls: ten steps or so.
 fn fall() -> Actions {
-    let env = make_env("CartPole-v1", &Map::new()).unwrap();
+    let env = make_world("CartPole-v1", &Map::new()).unwrap();
     let mut actions = Actions::new(&env.spec().actions);
     let mut env = env;
     let mut observation = [0.0; 4];

@@ -351,6 +351,7 @@ fn trend(subject: &Subject, history: &History, is_good: bool) -> Option<Insight>
     let explore = match subject.algorithm {
         Some(Algorithm::Ppo) => "more exploration (ent_coef)",
         Some(Algorithm::Dqn) => "more exploration (exploration_fraction, exploration_final_eps)",
+        Some(Algorithm::AlphaZero) => "more variety (opening_share, opening_plies)",
         None => "more exploration",
     };
     // There is nothing to learn from where every episode ends alike.

@@ -23,7 +23,7 @@ fn run_of_kind(kind: &str, env_id: &str) -> (TempDir, DataDir, RunDir, RunId) {
 
 /// Plays an episode of `env_id` by `choose` and records it as episode `n`; returns its head.
 fn record(dir: &RunDir, env_id: &str, n: u64, choose: impl Fn(usize) -> AnyAction) -> EpisodeHead {
-    let mut env = make_env(env_id, &Map::new()).unwrap();
+    let mut env = make_world(env_id, &Map::new()).unwrap();
     let mut observation = vec![0.0; env.spec().observation];
     env.reset(Some(n), &mut observation);
     let (mut discrete, mut numbers, mut reward, mut length) = (Vec::new(), Vec::new(), 0.0, 0);

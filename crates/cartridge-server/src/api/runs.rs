@@ -1021,7 +1021,7 @@ impl NewRun {
     /// What the short form comes to.
     fn config(&self) -> Result<RunConfig, ConfigError> {
         let env_id = self.env_id.as_deref().unwrap_or_default();
-        let algo = self.algorithm.as_deref().unwrap_or_else(|| Algorithm::Ppo.id());
+        let algo = self.algorithm.as_deref().unwrap_or_else(|| Algorithm::usual(env_id).id());
         let mut draft = Draft::new(env_id, algo)?;
         if let Some(preset) = &self.preset {
             draft.apply(preset)?;
@@ -1061,7 +1061,9 @@ fn at_field(error: ApiError) -> ApiError {
         ConfigError::Registry(
             RegistryError::UnknownOption { .. } | RegistryError::BadOption { .. },
         ) => &*format!("/overrides{}", config.pointer()),
-        ConfigError::UnknownAlgorithm { .. } | ConfigError::WrongActions { .. } => "/algorithm",
+        ConfigError::UnknownAlgorithm { .. }
+        | ConfigError::WrongAlgorithm { .. }
+        | ConfigError::WrongActions { .. } => "/algorithm",
         ConfigError::UnknownPreset { .. } => "/preset",
         ConfigError::Registry(_) => "/env_id",
         ConfigError::UnknownSchema { .. } => return error,

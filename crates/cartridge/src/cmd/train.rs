@@ -18,7 +18,7 @@ use cartridge_run::store::{
     RunState, RunStatus, jsonl,
 };
 use cartridge_run::supervisor::HEARTBEAT;
-use cartridge_run::{ConfigError, RunConfig, RunError};
+use cartridge_run::{Algorithm, ConfigError, RunConfig, RunError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::json;
@@ -31,7 +31,7 @@ use crate::cmd::control::ask;
 use crate::cmd::experiments::{SeedList, find, overrides, say_planned};
 use crate::exit::Exit;
 
-/// Train an agent on an environment
+/// Train an agent in an environment, or at a game
 ///
 /// The run is an ordinary one: a lab on the same data folder shows it live, and it goes on if
 /// this command is closed. The first Ctrl-C stops the run after a last checkpoint, the second
@@ -39,10 +39,10 @@ use crate::exit::Exit;
 /// there is room; Ctrl-C takes a run that waits back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Id of the environment, such as CartPole-v1; an experiment has its own
+    /// Id of the environment or game, such as CartPole-v1 or connect4; an experiment has its own
     #[arg(value_parser = parse_id, required_unless_present = "experiment")]
     env: Option<String>,
-    /// The algorithm: ppo, unless it is said, or dqn
+    /// The algorithm: ppo or dqn in environments, ppo unless it is said; alphazero at games
     #[arg(long)]
     algo: Option<String>,
     /// Settings that go well together: fast, stable, high_score, zoo (RL-Zoo's) or speed (ours)
@@ -385,7 +385,8 @@ fn config(args: &Args) -> Result<RunConfig, ConfigError> {
         let detail = "name one, such as CartPole-v1: only an experiment that was made has its own";
         return Err(ConfigError::BadValue { key: "ENV".to_owned(), detail: detail.to_owned() });
     };
-    let mut draft = Draft::new(env, args.algo.as_deref().unwrap_or("ppo"))?;
+    let mut draft =
+        Draft::new(env, args.algo.as_deref().unwrap_or_else(|| Algorithm::usual(env).id()))?;
     if let Some(preset) = &args.preset {
         draft.apply(preset)?;
     }

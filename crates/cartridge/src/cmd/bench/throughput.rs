@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use cartridge_run::config::{Draft, parse_options};
+use cartridge_run::games::registry::is_game;
 use cartridge_run::store::data_dir::write_beside;
 use cartridge_run::throughput::training::{Extent, TrainingThroughput, measure_training};
 use cartridge_run::throughput::{Phases, Plan, Rate, Throughput, measure};
-use cartridge_run::{RunConfig, RunError};
+use cartridge_run::{ConfigError, RunConfig, RunError};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -194,8 +195,12 @@ fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
     })
 }
 
-fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
+fn config(args: &Args) -> Result<RunConfig, ConfigError> {
     let mut draft = Draft::new(&args.env, &args.algo)?;
+    if is_game(&args.env) {
+        let detail = "self-play is measured by its runs: see self_play/ among their metrics";
+        return Err(ConfigError::BadValue { key: "env".to_owned(), detail: detail.to_owned() });
+    }
     match &args.preset {
         Some(preset) => draft.apply(preset)?,
         None => measured_settings(&mut draft, &args.algo)?,
@@ -214,10 +219,7 @@ fn config(args: &Args) -> Result<RunConfig, cartridge_run::ConfigError> {
 }
 
 /// The settings under which speeds are compared.
-pub(super) fn measured_settings(
-    draft: &mut Draft,
-    algo: &str,
-) -> Result<(), cartridge_run::ConfigError> {
+pub(super) fn measured_settings(draft: &mut Draft, algo: &str) -> Result<(), ConfigError> {
     // DQN has no steps per update: its own defaults are what others measure.
     if !algo.eq_ignore_ascii_case("ppo") {
         return Ok(());
