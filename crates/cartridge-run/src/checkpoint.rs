@@ -19,6 +19,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use cartridge_games::registry::make_world;
+use cartridge_learn::board_net::BoardNet;
 use cartridge_learn::learner::State;
 use cartridge_learn::onnx::export::export_policy;
 use cartridge_learn::policy::Policy;
@@ -34,7 +35,7 @@ use crate::error::{Result, RunError};
 use crate::lineage;
 use crate::tunable::Tunable;
 
-pub use self::self_play::{WholeSelfPlay, load_network, load_self_play, save_self_play};
+pub use self::self_play::{WholeSelfPlay, load_self_play, network_to_onnx, save_self_play};
 
 const FORMAT: u32 = 2;
 const WEIGHTS: &str = "weights.safetensors";
@@ -253,6 +254,27 @@ pub fn load_named(dir: &RunDir, run: &RunId, name: &str) -> Result<(CheckpointMa
         return Err(StoreError::Damaged { path, detail }.into());
     }
     Ok((manifest, policy))
+}
+
+/// Reads the network of a checkpoint of a board game.
+pub fn load_board_net(
+    dir: &RunDir,
+    run: &RunId,
+    name: &str,
+) -> Result<(CheckpointManifest, BoardNet)> {
+    let manifest = manifest(dir, run, name)?;
+    let path = dir.checkpoints_path().join(name).join(WEIGHTS);
+    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
+    let network = BoardNet::from_safetensors(&bytes).map_err(|source| RunError::Policy {
+        run: run.clone(),
+        name: name.to_owned(),
+        source,
+    })?;
+    if network.sha256() != manifest.weights_sha256 {
+        let detail = "the weights are not those that the manifest names".to_owned();
+        return Err(StoreError::Damaged { path, detail }.into());
+    }
+    Ok((manifest, network))
 }
 
 /// What a checkpoint is.

@@ -25,8 +25,8 @@ use crate::error::Result;
 use crate::lineage::INHERITED;
 
 /// The lab's own files in a run's folder. `frame.json` is the last picture, which is replaced many
-/// times a second; `frame.new` is the next one.
-const OWN_FILES: [&str; 9] = [
+/// times a second; `frame.new` is the next one. The replay of self-play has no use but to its run.
+const OWN_FILES: [&str; 13] = [
     "run.json",
     "events.jsonl",
     "metrics.jsonl",
@@ -36,6 +36,10 @@ const OWN_FILES: [&str; 9] = [
     "artifacts.json",
     "frame.json",
     "frame.new",
+    "stats.json",
+    "replay.db",
+    "replay.db-wal",
+    "replay.db-shm",
 ];
 
 /// Other places that no trainer can name as its checkpoint: what is removed with one must not be

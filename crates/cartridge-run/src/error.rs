@@ -33,6 +33,12 @@ pub enum RunError {
     /// The data folder failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A policy of a game is measured otherwise.
+    #[error(
+        "`{0}` is a game of two, in which a policy is measured by games and not by returns\n\
+         hint: cartridge match {0} RUN club"
+    )]
+    MeasuredByGames(String),
     /// A training by self-play cannot begin, or go on.
     #[error(transparent)]
     SelfPlay(#[from] cartridge_learn::alphazero::BeginError),

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use cartridge_games::registry::make_env;
+use cartridge_games::registry::{is_game, make_env};
 use cartridge_learn::policy::Policy;
 use cartridge_learn::report::EpisodeEnd;
 use cartridge_store::data_dir::write_beside;
@@ -295,6 +295,9 @@ fn find_policy(
     subject: &Manifest,
     wanted: Option<&str>,
 ) -> Result<(String, u64, Policy)> {
+    if is_game(&subject.env_id) {
+        return Err(RunError::MeasuredByGames(subject.env_id.clone()));
+    }
     let (dir, id) = (data.run(&subject.id), &subject.id);
     let wanted = wanted.unwrap_or("latest");
     let mut n_tries = 0;

@@ -11,6 +11,8 @@ use std::io::{
 };
 use std::path::{Path, PathBuf};
 
+use cartridge_games::registry::is_game;
+use cartridge_learn::board_net::BoardNet;
 use cartridge_learn::policy::Policy;
 use cartridge_store::artifacts::{self, Locked};
 use cartridge_store::beneath::{Beneath, EntryKind, LEFT_OVER};
@@ -756,13 +758,19 @@ fn checkpoint_fault(folder: &Path) -> Option<String> {
     let wanted = manifest["weights_sha256"].as_str()?;
     match fs::read(folder.join("weights.safetensors")) {
         Err(_) => Some("its weights are missing".to_owned()),
-        Ok(bytes) => match Policy::from_safetensors(&bytes) {
-            Err(error) => Some(format!("its weights cannot be read: {error}")),
-            Ok(policy) if policy.sha256() != wanted => {
-                Some("its weights are not those that its manifest names".to_owned())
+        Ok(bytes) => {
+            let sha256 = match manifest["env_id"].as_str().is_some_and(is_game) {
+                true => BoardNet::from_safetensors(&bytes).map(|network| network.sha256()),
+                false => Policy::from_safetensors(&bytes).map(|policy| policy.sha256()),
+            };
+            match sha256 {
+                Err(error) => Some(format!("its weights cannot be read: {error}")),
+                Ok(sha256) if sha256 != wanted => {
+                    Some("its weights are not those that its manifest names".to_owned())
+                }
+                Ok(_) => None,
             }
-            Ok(_) => None,
-        },
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::clock::unix_now;
 use crate::error::{Result, RunError};
 use crate::hint::Hint;
 use crate::lab::Lab;
-use crate::player::Player;
+use crate::player::{Door, Found, Player};
 
 /// What the manifest of a game keeps as its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ impl Play {
     pub fn begin(data: &DataDir, version: &str, new: NewPlay<'_>) -> Result<Self> {
         let NewPlay { game, opponent, side, seed } = new;
         let position = start(game, seed)?;
-        let opponent = Player::at_board(data, game, opponent)?;
+        let Found { player: opponent, .. } = Player::at_board(data, game, opponent, Door::Http)?;
         let seat = match side {
             Side::First => 0,
             Side::Second => 1,
@@ -252,7 +252,7 @@ impl Play {
             manifest,
             game: start(&terms.game, terms.seed)?,
             seat: Seat(terms.seat),
-            opponent: Player::at_board(data, &terms.game, &terms.opponent)?,
+            opponent: Player::at_board(data, &terms.game, &terms.opponent, Door::Http)?.player,
             moves: Vec::new(),
             n_take_backs: 0,
             n_hints: 0,

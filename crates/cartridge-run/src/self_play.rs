@@ -418,7 +418,7 @@ impl SelfPlay {
     /// The best checkpoint so far, if it is still there.
     fn best_network(&self) -> Result<Option<(String, BoardNet)>> {
         let Some(name) = checkpoint::named(&self.dir, Alias::Best) else { return Ok(None) };
-        match checkpoint::load_network(&self.dir, &self.manifest.id, &name) {
+        match checkpoint::load_board_net(&self.dir, &self.manifest.id, &name) {
             Ok((_, network)) => Ok(Some((name, network))),
             Err(RunError::NoSuchCheckpoint { .. }) => Ok(None),
             Err(error) => Err(error),

@@ -8,8 +8,11 @@ use std::f64::consts::{E, TAU};
 use std::ops::Range;
 
 use cartridge_games::env::EnvSpec;
+use cartridge_games::registry::is_game;
+use cartridge_learn::alphazero::record::{PlayedGame, SHARE_ONE, VALUE_ONE};
+use cartridge_learn::board_net::{BoardNet, Workspace};
 use cartridge_learn::policy::{Head, Policy, clip};
-use cartridge_store::{DataDir, EpisodeHead, Manifest, RunId, RunKind};
+use cartridge_store::{DataDir, EpisodeHead, Manifest, Replay, RunId, RunKind};
 use serde::Serialize;
 
 use crate::checkpoint;
@@ -83,7 +86,7 @@ pub fn of_episode(
         RunKind::External => return Err(nobody("its trainer is not ours")),
         RunKind::Eval => of_evaluation(data, &archive.manifest)
             .ok_or_else(|| nobody("the policy that it measured is no longer here"))?,
-        RunKind::Train => of_training(data, &run, &head)?
+        RunKind::Train => of_training(data, &archive.manifest, &head)?
             .ok_or_else(|| nobody("no checkpoint is left that can be read"))?,
     };
     let first = steps.start.max(1);
@@ -91,6 +94,16 @@ pub fn of_episode(
         return Err(nobody("its steps were told by a trainer that is not ours"));
     };
     let Asked { policy, name, step, is_exact } = asked;
+    let policy = match policy {
+        Mind::Policy(policy) => policy,
+        Mind::Network(network) => {
+            let mut thoughts = look(&network, &sights, first);
+            // What was thought then is better than what a network thinks by itself.
+            let is_exact = recall(data, &run, episode, &mut thoughts);
+            let kind = XrayKind::Probabilities;
+            return Ok(Xray { policy: name, policy_step: step, is_exact, kind, thoughts });
+        }
+    };
     if !policy.fits(sights.spec.observation, &sights.spec.actions) {
         return Err(nobody("the policy is of another form than the environment"));
     }
@@ -105,10 +118,17 @@ pub fn of_episode(
 
 /// Who is asked.
 struct Asked {
-    policy: Policy,
+    policy: Mind,
     name: String,
     step: Option<u64>,
     is_exact: bool,
+}
+
+/// What is asked.
+enum Mind {
+    Policy(Box<Policy>),
+    /// At a board.
+    Network(Box<BoardNet>),
 }
 
 /// The policy that an evaluation measured, if it is there: a job has a copy of its own, and an
@@ -117,25 +137,83 @@ fn of_evaluation(data: &DataDir, evaluation: &Manifest) -> Option<Asked> {
     let step = evaluation.config["step"].as_u64();
     if let Ok(policy) = evaluation_job::policy(&data.run(&evaluation.id), &evaluation.id) {
         let name = evaluation_job::POLICY.to_owned();
+        let policy = Mind::Policy(Box::new(policy));
         return Some(Asked { policy, name, step, is_exact: true });
     }
     let run = evaluation.evaluates()?;
     let name = evaluation.config["checkpoint"].as_str().filter(|name| checkpoint::is_name(name))?;
     let (found, policy) = checkpoint::load_named(&data.run(&run), &run, name).ok()?;
+    let policy = Mind::Policy(Box::new(policy));
     Some(Asked { policy, name: name.to_owned(), step: Some(found.step), is_exact: true })
 }
 
 /// The newest checkpoint that there was at the episode's end, or the oldest that is left. One that
 /// is removed in this very moment, or damaged, is passed over.
-fn of_training(data: &DataDir, run: &RunId, head: &EpisodeHead) -> Result<Option<Asked>> {
-    let dir = data.run(run);
+fn of_training(data: &DataDir, run: &Manifest, head: &EpisodeHead) -> Result<Option<Asked>> {
+    let is_at_board = is_game(&run.env_id);
+    let (dir, run) = (data.run(&run.id), &run.id);
     let (before, after): (Vec<String>, Vec<String>) = checkpoint::names(&dir)?
         .into_iter()
         .partition(|name| checkpoint::step_in(name).is_some_and(|step| step <= head.step));
     Ok(before.into_iter().rev().chain(after).find_map(|name| {
-        let (found, policy) = checkpoint::load_named(&dir, run, &name).ok()?;
+        let (found, policy) = if is_at_board {
+            let (found, network) = checkpoint::load_board_net(&dir, run, &name).ok()?;
+            (found, Mind::Network(Box::new(network)))
+        } else {
+            let (found, policy) = checkpoint::load_named(&dir, run, &name).ok()?;
+            (found, Mind::Policy(Box::new(policy)))
+        };
         Some(Asked { policy, name, step: Some(found.step), is_exact: false })
     }))
+}
+
+/// What a network at a board makes of everything that was seen.
+fn look(network: &BoardNet, sights: &Sights, first: u64) -> Vec<Thought> {
+    let Sights { spec, observations, masks } = sights;
+    let n = observations.len() / spec.observation.max(1);
+    let n_actions = network.shape().n_actions;
+    if network.shape().n_inputs() != spec.observation || n_actions != spec.actions.size() {
+        return Vec::new();
+    }
+    let (mut logits, mut values) = (vec![0.0; n * n_actions], vec![0.0; n]);
+    network.infer(&mut Workspace::default(), observations, &mut logits, &mut values);
+    let legal = masks.as_deref().unwrap_or_default().chunks(n_actions);
+    let rows = logits.chunks(n_actions).zip(legal).zip(values);
+    (first..)
+        .zip(rows)
+        .map(|(step, ((logits, legal), value))| {
+            of_logits(step, logits, legal, finite(f64::from(value)))
+        })
+        .collect()
+}
+
+/// Puts what the searches of a game of self-play found in the place of what a network thinks, where
+/// that is still kept; says whether it is.
+fn recall(data: &DataDir, run: &RunId, episode: u64, thoughts: &mut [Thought]) -> bool {
+    let game = Replay::open_to_read(data.run(run).replay_path())
+        .and_then(|replay| replay.game(episode))
+        .ok()
+        .flatten();
+    let Some(game) = game.and_then(|bytes| PlayedGame::from_bytes(&bytes).ok()) else {
+        return false;
+    };
+    for thought in thoughts {
+        // Actions are counted from 1, and those of the opening were drawn by chance.
+        let place = (thought.step as usize).checked_sub(1 + game.n_opening);
+        let Some(ply) = place.and_then(|place| game.plies.get(place)) else { continue };
+        let mut shares = vec![0.0; thought.actions.len()];
+        for (action, share) in &ply.policy {
+            if let Some(slot) = shares.get_mut(usize::from(*action)) {
+                *slot = f64::from(*share) / f64::from(SHARE_ONE);
+            }
+        }
+        let surprise = |share: &f64| if *share > 0.0 { -share * share.ln() } else { 0.0 };
+        thought.entropy = Some(shares.iter().map(surprise).sum());
+        thought.best = (0..shares.len()).rev().max_by(|a, b| shares[*a].total_cmp(&shares[*b]));
+        thought.actions = shares.into_iter().map(Some).collect();
+        thought.value = Some(f64::from(ply.value) / f64::from(VALUE_ONE));
+    }
+    true
 }
 
 /// What the policy makes of everything that was seen; the first sight is that before action `first`.

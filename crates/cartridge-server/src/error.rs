@@ -222,9 +222,9 @@ impl ApiError {
                 RunError::NoState { .. } | RunError::CannotGoOn { .. } => {
                     (StatusCode::CONFLICT, "no_state")
                 }
-                RunError::NoPolicy(_) | RunError::NobodyToAsk { .. } => {
-                    (StatusCode::CONFLICT, "no_policy")
-                }
+                RunError::NoPolicy(_)
+                | RunError::NobodyToAsk { .. }
+                | RunError::MeasuredByGames(_) => (StatusCode::CONFLICT, "no_policy"),
                 RunError::NoEvaluation(_) => (StatusCode::NOT_FOUND, "no_evaluation"),
                 RunError::NoVideo(_) => (StatusCode::NOT_FOUND, "no_video"),
                 RunError::NoPictures { .. } => (StatusCode::NOT_FOUND, "no_pictures"),

@@ -8,7 +8,7 @@ use cartridge_store::{Replay, RunDir, RunId, StoreError};
 use serde_json::Value;
 
 use super::{
-    Alias, CheckpointManifest, FORMAT, ONNX, Part, Progress, STATE, WEIGHTS, facts, manifest,
+    Alias, CheckpointManifest, FORMAT, ONNX, Part, Progress, STATE, WEIGHTS, facts, load_board_net,
     name_of, point, read_part, write,
 };
 use crate::config::RunConfig;
@@ -79,7 +79,7 @@ pub fn save_self_play(
 ) -> Result<(String, Vec<u8>)> {
     let (step, weights_sha256) = (state.step(), network.sha256());
     let name = name_of(step);
-    let onnx = export_board_net(network, facts(dir, game, weights_sha256.clone(), step)?);
+    let onnx = network_to_onnx(dir, game, network, step)?;
     let [games, learner] = state.to_bytes();
     let contents = vec![
         (WEIGHTS, network.to_safetensors()),
@@ -100,25 +100,14 @@ pub fn save_self_play(
     Ok((name, onnx))
 }
 
-/// Reads the network of a checkpoint.
-pub fn load_network(
-    dir: &RunDir,
-    run: &RunId,
-    name: &str,
-) -> Result<(CheckpointManifest, BoardNet)> {
-    let manifest = manifest(dir, run, name)?;
-    let bytes = part(dir, run, name, &manifest, WEIGHTS)?;
-    let network = BoardNet::from_safetensors(&bytes).map_err(|source| RunError::Policy {
-        run: run.clone(),
-        name: name.to_owned(),
-        source,
-    })?;
-    Ok((manifest, network))
+/// The network of a run's checkpoint as an ONNX file, with what it is of.
+pub fn network_to_onnx(dir: &RunDir, game: &str, network: &BoardNet, step: u64) -> Result<Vec<u8>> {
+    Ok(export_board_net(network, facts(dir, game, network.sha256(), step)?))
 }
 
 /// Reads all of a checkpoint, and checks every file of it.
 pub fn load_self_play(dir: &RunDir, run: &RunId, name: &str) -> Result<WholeSelfPlay> {
-    let (manifest, network) = load_network(dir, run, name)?;
+    let (manifest, network) = load_board_net(dir, run, name)?;
     let no_state = || RunError::NoState { run: run.clone(), name: name.to_owned() };
     let progress = manifest.progress.clone().ok_or_else(no_state)?;
     let games = part(dir, run, name, &manifest, GAMES)?;

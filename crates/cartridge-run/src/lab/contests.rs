@@ -93,7 +93,7 @@ impl Lab {
     /// its key, gives the match that it made.
     pub fn start_match(&self, new: NewMatch, by: By<'_>) -> Result<RunView> {
         let NewMatch { a, b, game, env, n_games, seed_base, count, both_sides } = new;
-        let table = Table::find(&self.data, &[a, b], game.as_deref(), &env, Door::Http)?;
+        let table = Table::find(&self.data, &[a, b], game.as_deref(), &env, None, Door::Http)?;
         let plan = SeedPlan::new(&table.game, n_games, seed_base, count, both_sides)?;
         self.start_contest(&table, plan, Contest::Match, by)
     }
@@ -102,7 +102,7 @@ impl Lab {
     pub fn start_tournament(&self, new: NewTournament, by: By<'_>) -> Result<RunView> {
         let NewTournament { game, env, players, kind, games_per_pair, seed, n_threads } = new;
         tournament::check_count(players.len())?;
-        let table = Table::find(&self.data, &players, Some(&game), &env, Door::Http)?;
+        let table = Table::find(&self.data, &players, Some(&game), &env, None, Door::Http)?;
         let plan = tournament::plan(&table.game, games_per_pair, seed)?;
         self.start_contest(&table, plan, Contest::Tournament { kind, n_threads }, by)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use cartridge_games::registry::is_game;
 use cartridge_store::beneath::Beneath;
 use cartridge_store::follow::{latest_episodes, latest_rows};
 use cartridge_store::index::{Cursor, IndexedRun};
@@ -298,6 +299,9 @@ impl Lab {
     /// An episode of a run's newest checkpoint, with the step of that checkpoint.
     pub fn preview_run(&self, id: &RunId, number: u64) -> Result<(u64, Preview)> {
         let run = self.run(id)?.run;
+        if is_game(&run.manifest.env_id) {
+            return Err(RunError::MeasuredByGames(run.manifest.env_id));
+        }
         let (manifest, policy) = checkpoint::load(&self.data.run(id), id, Alias::Latest)?;
         let options = run.manifest.config["env"].as_object().cloned().unwrap_or_default();
         Ok((manifest.step, preview(&run.manifest.env_id, &options, Some(&policy), number)?))

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cartridge_run::checkpoint;
 use cartridge_run::evaluation::{Actor, KeptEvaluation, Outcome, Subject};
 use cartridge_run::evaluation_job::film_of;
+use cartridge_run::games::registry::is_game;
 use cartridge_run::model;
 use cartridge_run::policy_file::PolicyFile;
 use cartridge_run::store::{DataDir, RunId};
@@ -131,6 +132,9 @@ fn measure_run(args: &Args) -> anyhow::Result<Exit> {
     let Found { dir, id, name } = find_checkpoint(&args.data, &args.policy, asked)?;
     let data = args.data.open()?;
     let manifest = dir.manifest().map_err(cartridge_run::RunError::from)?;
+    if is_game(&manifest.env_id) {
+        return Err(RunError::MeasuredByGames(manifest.env_id).into());
+    }
     let (checkpoint, policy) = checkpoint::load_named(&dir, &id, &name)?;
     let subject = Subject::Checkpoint { run: &manifest, name: &name, is_best: asked == "best" };
     let about = About {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use cartridge_run::RunError;
 use cartridge_run::checkpoint;
+use cartridge_run::games::registry::is_game;
 use cartridge_run::store::RunId;
 use cartridge_run::store::data_dir::write_beside;
 use serde::Serialize;
@@ -48,8 +49,15 @@ struct Report {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let Found { dir, id, name } = find_checkpoint(&args.data, &args.policy, &args.checkpoint)?;
-    let (manifest, policy) = checkpoint::load_named(&dir, &id, &name)?;
-    let file = checkpoint::to_onnx(&dir, &manifest.env_id, &policy, manifest.step)?;
+    let manifest = checkpoint::manifest(&dir, &id, &name)?;
+    let (env_id, step) = (&manifest.env_id, manifest.step);
+    let file = if is_game(env_id) {
+        let (_, network) = checkpoint::load_board_net(&dir, &id, &name)?;
+        checkpoint::network_to_onnx(&dir, env_id, &network, step)?
+    } else {
+        let (_, policy) = checkpoint::load_named(&dir, &id, &name)?;
+        checkpoint::to_onnx(&dir, env_id, &policy, step)?
+    };
     // A whole path, because the folder of the file is made durable too.
     let path = std::path::absolute(&args.onnx).context("finding the file's folder")?;
     write_beside(&path, &file).map_err(RunError::from)?;
