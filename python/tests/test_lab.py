@@ -32,6 +32,7 @@ while step < int(sys.argv[1]) and lab.obey(step):
         lab.episode(10.0, 10, seed=step, terminated=True, actions=[0] * 10, rewards=[1.0] * 10)
     if len(sys.argv) > 2:
         time.sleep(float(sys.argv[2]))
+lab.checkpoint(step)
 if len(sys.argv) > 3:
     raise RuntimeError("as it was told")
 """
@@ -49,6 +50,11 @@ def check_told(lab, run, n_steps):
     assert losses == [1 / step for step in range(1, n_steps + 1)]
     seeds = [seed for row in rows for seed in row.get("episodes", {}).get("seed", [])]
     assert seeds == list(range(10, n_steps + 1, 10))
+    (saved,) = lab.events(run, "checkpoint_saved")
+    assert saved["step"] == n_steps
+    assert (
+        lab.data / "runs" / run / "checkpoints" / saved["name"] / "weights"
+    ).read_text() == "0.01"
 
 
 def test_started_by_the_lab(lab):
