@@ -85,6 +85,39 @@ def test_sb3_obeys_and_goes_on(lab):
     assert min(steps) >= saved["step"]
 
 
+SUBPROCESSES = """
+import torch
+torch.set_num_threads(1)
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import SubprocVecEnv
+from cartridge_rl.gym import RecordEpisodes
+from cartridge_rl.sb3 import CartridgeCallback
+
+if __name__ == "__main__":
+    envs = make_vec_env(
+        "CartPole-v1", 2, seed=3, wrapper_class=RecordEpisodes, vec_env_cls=SubprocVecEnv,
+        vec_env_kwargs={"start_method": "fork"},
+    )
+    PPO("MlpPolicy", envs, n_steps=128, seed=3, device="cpu").learn(
+        1_024, callback=CartridgeCallback()
+    )
+    envs.close()
+"""
+
+
+@needs_sb3
+def test_episodes_of_other_processes_come_whole(lab):
+    run = lab.exec(lab.script(SUBPROCESSES))
+    ended = lab.exit(run)
+    counts = ended["lines"]
+    assert (ended["code"], counts["wrong"], counts["by_type"]["config"]) == (0, 0, 1)
+    heads = [line for line in lab.cartridge("episodes", run, "--limit", 1_000) if "episode" in line]
+    assert len(heads) == counts["by_type"]["episode"] > 10
+    assert len({head["seed"] for head in heads}) == len(heads)
+    assert counts["by_type"]["step"] == sum(head["length"] for head in heads)
+
+
 SB3 = """
 import sys, torch
 from pathlib import Path
@@ -100,7 +133,7 @@ algo, env_id, steps = sys.argv[1:4]
 envs = make_vec_env(env_id, 2, seed=1)
 if "normalize" in sys.argv:
     envs = VecNormalize(envs)
-more = {"learning_starts": 10} if algo in ("DQN", "SAC") else {"n_steps": 32}
+more = {"learning_starts": 10} if algo in ("DQN", "SAC", "TD3") else {"n_steps": 32}
 model = getattr(sb3, algo)("MlpPolicy", envs, seed=1, device="cpu", **more)
 model.learn(int(steps), callback=CartridgeCallback(on_export=export_policy))
 raw = np.random.default_rng(1).standard_normal((5, *envs.observation_space.shape)).astype("f4")
@@ -118,6 +151,7 @@ print(__import__("json").dumps({"raw": raw.tolist(), "actions": actions.tolist()
         ("A2C", "CartPole-v1", ["normalize"]),
         ("DQN", "CartPole-v1", []),
         ("SAC", "Pendulum-v1", []),
+        ("TD3", "Pendulum-v1", ["normalize"]),
     ],
 )
 def test_policies_of_sb3_travel(lab, algo, env_id, more):

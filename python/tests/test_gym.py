@@ -90,6 +90,23 @@ def test_a_vector_of_environments(spool, mode, kind, wrappers):
         assert episode["steps"] == len(steps) == episode["return"]
 
 
+def test_a_vector_of_one_piece_has_no_seeds_of_single_episodes(spool):
+    with Reporter("CartPole-v1") as lab:
+        envs = gymnasium.make_vec("CartPole-v1", 3, vectorization_mode="vector_entry_point")
+        envs = ReportVectorEpisodes(envs, lab)
+        envs.action_space.seed(2)
+        envs.reset(seed=5)
+        n_ended = 0
+        for _ in range(100):
+            _, _, terminated, truncated, _ = envs.step(envs.action_space.sample())
+            n_ended += int(np.logical_or(terminated, truncated).sum())
+    episodes = episodes_of(spool())
+    assert len(episodes) == n_ended > 6
+    for episode, steps in episodes:
+        assert "seed" not in episode
+        assert episode["steps"] == len(steps) == episode["return"]
+
+
 def test_a_vector_that_is_reset_by_hand(spool):
     with Reporter("CartPole-v1") as lab:
         options = {"autoreset_mode": AutoresetMode.DISABLED}

@@ -193,3 +193,33 @@ def test_it_speaks_the_protocol_well(lab):
         text=True,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+ARTIFACTS = """
+import sys
+from pathlib import Path
+from cartridge_rl import Reporter
+with Reporter("CartPole-v1") as lab:
+    for place in ("videos/mine/a.mp4", "runs/mine/events.out.tfevents.1.h.2.3",
+                  "wandb/run-20250101_000000-abc/files/output.log", "notes/why.txt"):
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(place).write_text("of " + place)
+    Path("wandb/latest-run").symlink_to("run-20250101_000000-abc")
+    lab.artifacts("mine", notes="notes/why.txt")
+"""
+
+
+def test_artifacts_are_the_runs_own(lab):
+    run = lab.exec(lab.script(ARTIFACTS))
+    lines = lab.cartridge("artifacts", run)
+    listed = [found for line in lines for found in line.get("artifacts", [line])]
+    kinds = {
+        found["path"]: (found["kind"], found.get("shared", False))
+        for found in listed
+        if "path" in found
+    }
+    assert kinds["videos/mine/a.mp4"] == ("video", False)
+    assert kinds["runs/mine"] == ("tensorboard", False)
+    assert kinds["wandb/run-20250101_000000-abc"] == ("wandb", False)
+    assert kinds["notes/why.txt"] == ("other", False)
+    assert lab.exit(run)["lines"]["wrong"] == 0

@@ -3,7 +3,7 @@
 `ReportEpisodes(env, reporter)` is for one environment, `ReportVectorEpisodes(envs, reporter)` for a
 vector of them. Both find what `RecordEpisodes` leaves in `info` at the end of an episode, which
 also reaches them from environments in other processes. A vector of environments that cannot be
-wrapped one by one is counted here instead; then seeds are known of the first episodes only.
+wrapped one by one is counted here instead; then seeds are known of the first episodes at most.
 
 An episode can be stepped again, by Gymnasium and by `cartridge trace`, if the environment depends
 on nothing but its seed and actions. So every episode gets a seed of its own: the one that is given
@@ -20,7 +20,13 @@ from typing import Any, Generic, SupportsFloat
 import gymnasium
 import numpy as np
 from gymnasium.core import ActType, ObsType
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import (
+    AsyncVectorEnv,
+    AutoresetMode,
+    SyncVectorEnv,
+    VectorEnv,
+    VectorWrapper,
+)
 from gymnasium.vector.utils import iterate
 
 from cartridge_rl import lines
@@ -157,6 +163,8 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
         self._lanes = [Episode() for _ in range(self.num_envs)]
         self._is_over = np.zeros(self.num_envs, dtype=bool)
         self._is_recorded = False
+        # Any other vector spends a seed on all of its environments together.
+        self._has_seeds = isinstance(env.unwrapped, (SyncVectorEnv, AsyncVectorEnv))
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -164,7 +172,9 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
         """Begins episodes in all environments, or in those that `options["reset_mask"]` names."""
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
         seeds: list[int | None] = [None] * self.num_envs
-        if isinstance(seed, int):
+        if not self._has_seeds:
+            pass
+        elif isinstance(seed, int):
             seeds = [seed + lane for lane in range(self.num_envs)]
         elif seed is not None:
             seeds = list(seed)

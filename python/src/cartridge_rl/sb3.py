@@ -291,7 +291,7 @@ class PolicyNetwork(torch.nn.Module):
             features = policy.extract_features(seen)
             features = features if policy.share_features_extractor else features[0]
             return policy.action_net(policy.mlp_extractor.forward_actor(features))
-        scaled = policy.actor(seen, deterministic=True)
+        scaled = policy._predict(seen, deterministic=True)
         return self.low + 0.5 * (scaled + 1.0) * (self.high - self.low)
 
     def _normalized(self, observation: Any) -> Any:
