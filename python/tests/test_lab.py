@@ -1,7 +1,11 @@
 """Trainings of this package under the real binary: started by it, by hand, and without it."""
 
+import json
 import os
+import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 
@@ -223,3 +227,89 @@ def test_artifacts_are_the_runs_own(lab):
     assert kinds["wandb/run-20250101_000000-abc"] == ("wandb", False)
     assert kinds["notes/why.txt"] == ("other", False)
     assert lab.exit(run)["lines"]["wrong"] == 0
+
+
+PICTURES = """
+import gymnasium
+from cartridge_rl import Reporter
+from cartridge_rl.gym import ReportEpisodes
+lab = Reporter("CartPole-v1", frames=True)
+env = ReportEpisodes(gymnasium.make("CartPole-v1", render_mode="rgb_array"), lab)
+step = 0
+while lab.obey(step):
+    env.reset()
+    is_over = False
+    while not is_over:
+        *_, is_over, _, _ = env.step(step % 2)
+        step += 1
+    lab.metrics({"watched": lab.is_watched}, step=step)
+"""
+
+
+class Viewer:
+    """Looks at a run, as a page does: a WebSocket in as many lines as it takes."""
+
+    def __init__(self, address, token, run):
+        host = address.removeprefix("http://")
+        name, port = host.split(":")
+        self.stream = socket.create_connection((name, int(port)), timeout=30)
+        headers = {
+            "Host": host,
+            "Authorization": f"Bearer {token}",
+            "Connection": "Upgrade",
+            "Upgrade": "websocket",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        }
+        lines = [f"GET /api/runs/{run}/frames HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        self.stream.sendall("\r\n".join([*lines, "", ""]).encode())
+        self.file = self.stream.makefile("rb")
+        assert b" 101 " in self.file.readline()
+        while self.file.readline().strip():
+            pass
+
+    def messages(self):
+        while True:
+            kind, length = self.file.read(2)
+            if length == 126:
+                (length,) = struct.unpack(">H", self.file.read(2))
+            elif length == 127:
+                (length,) = struct.unpack(">Q", self.file.read(8))
+            body = self.file.read(length)
+            if kind == 0x89:  # A ping; one that is not answered means that nobody looks.
+                self.stream.sendall(bytes([0x8A, 0x80 | length]) + b"\0\0\0\0" + body)
+            elif kind == 0x81:
+                yield json.loads(body)
+
+    def leave(self):
+        self.file.close()
+        self.stream.close()
+
+
+def test_pictures_come_while_somebody_watches(lab):
+    command = [lab.environment["CARTRIDGE_BIN"], "up", "--port", "0"]
+    up = subprocess.Popen(command, env=lab.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        found = (re.search(r"(http://\S+)/login", line) for line in up.stdout)
+        address = next(filter(None, found))[1]
+        process = lab.by_hand(lab.script(PICTURES))
+        run = wait_for(lab.runs)[0]
+
+        def watched():
+            rows = lab.lines(run, "metrics.jsonl")
+            return [row["values"]["watched"] for row in rows if "watched" in row["values"]][-1:]
+
+        wait_for(lambda: watched() == [0.0])
+        viewer = Viewer(address, (lab.data / "token").read_text().strip(), run)
+        shown = next(message for message in viewer.messages() if "image" in message)
+        assert shown["image"].startswith("data:image/png;base64,")
+        assert shown["source"] == "trainer" and shown["reward"] == shown["step"] > 0
+        assert watched() == [1.0]
+        viewer.leave()
+        wait_for(lambda: watched() == [0.0])
+        lab.cartridge("stop", run)
+        assert process.wait(timeout=30) == 0
+    finally:
+        up.terminate()
+        up.wait()

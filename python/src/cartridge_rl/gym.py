@@ -125,16 +125,26 @@ class ReportEpisodes(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType]):
     ) -> None:
         super().__init__(env if is_recorded(env) else RecordEpisodes(env, seeds))
         self._reporter = reporter
+        self._n_steps, self._total = 0, 0.0
         self._can_show = env.render_mode == "rgb_array"
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ObsType, dict[str, Any]]:
+        """Begins an episode."""
+        self._n_steps, self._total = 0, 0.0
+        return self.env.reset(seed=seed, options=options)
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
         """One step, told when it is the last one."""
         outcome = self.env.step(action)
+        self._n_steps += 1
+        self._total += float(outcome[1])
         episode = outcome[4].get(KEY)
         if episode is not None:
             episode.report(self._reporter)
         if self._can_show and self._reporter.is_watched:
-            self._reporter.frame(self.env.render)
+            self._reporter.frame(self.env.render, step=self._n_steps, reward=self._total)
         return outcome
 
 

@@ -202,8 +202,9 @@ class Reporter:
         )
 
     @harmless
-    def frame(self, shown: Any, *, reward: float | None = None) -> None:
-        """Shows a picture, if somebody watches and one is due.
+    def frame(self, shown: Any, *, step: int | None = None, reward: float | None = None) -> None:
+        """Shows a picture, if somebody watches and one is due. `step` counts in the episode, and
+        `reward` is what it has earned so far.
 
         `shown` is an array of height, width and three colours, the bytes of a JPEG or PNG, a scene
         (a dictionary), or a function that makes one of these, such as `env.render`: it is called
@@ -215,7 +216,8 @@ class Reporter:
         fields = picture(shown() if callable(shown) else shown)
         if fields is not None:
             told = {} if reward is None else {"reward": float(reward)}
-            self._put({"type": "frame", "step": self.step, **told, **fields})
+            place = {"step": int(step or 0), "timestep": self.step}
+            self._put({"type": "frame", **place, **told, **fields})
 
     @property
     def is_watched(self) -> bool:
