@@ -4,6 +4,7 @@ cartridge exec --env CartPole-v1 --name "PPO by hand" -- python examples/cleanrl
 """
 
 import argparse
+import os
 import time
 
 import gymnasium
@@ -55,7 +56,8 @@ def main():
     parser.add_argument("--total-timesteps", type=int, default=100_000)
     parser.add_argument("--num-envs", type=int, default=8)
     parser.add_argument("--num-steps", type=int, default=128)
-    parser.add_argument("--seed", type=int, default=1)
+    seed = int(os.environ.get("CARTRIDGE_SEED", "1"))
+    parser.add_argument("--seed", type=int, default=seed)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # Networks this small are slower on several.

@@ -8,6 +8,7 @@ The environment is wrapped, so that episodes can be seen again; the rest could b
 """
 
 import argparse
+import os
 
 import gymnasium
 import numpy as np
@@ -31,7 +32,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--env", default="CartPole-v1")
     parser.add_argument("--steps", type=int, default=30_000)
-    parser.add_argument("--seed", type=int, default=0)
+    seed = int(os.environ.get("CARTRIDGE_SEED", "0"))
+    parser.add_argument("--seed", type=int, default=seed)
     args = parser.parse_args()
     rng = np.random.default_rng(args.seed)
     env = gymnasium.make(args.env, render_mode="rgb_array")

@@ -5,6 +5,7 @@ python examples/sb3_ppo.py --env LunarLander-v3 --steps 500000     # by hand: a 
 """
 
 import argparse
+import os
 
 import torch
 from stable_baselines3 import PPO
@@ -19,7 +20,8 @@ def main():
     parser.add_argument("--env", default="CartPole-v1")
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--n-envs", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=0)
+    seed = int(os.environ.get("CARTRIDGE_SEED", "0"))
+    parser.add_argument("--seed", type=int, default=seed)
     args = parser.parse_args()
     torch.set_num_threads(1)  # Networks this small are slower on several.
     # The wrapper keeps seeds and actions, so that every episode can be seen again.

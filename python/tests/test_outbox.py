@@ -7,6 +7,7 @@ import time
 from cartridge_rl import outbox
 from cartridge_rl.lines import Steps
 from cartridge_rl.outbox import Outbox, Rank
+from cartridge_rl.pictures import Picture
 
 
 def beat():
@@ -61,7 +62,7 @@ def test_a_reader_that_is_gone_is_told_once(caplog):
 def test_a_line_that_cannot_be_written_takes_no_other_along():
     written = []
     box = Outbox(written.append, beat)
-    box.put({"type": "log", "message": object()})
+    box.put({"type": "log", "level": object(), "message": "odd"})
     box.put(Steps("1", 1, [0], ["no number"]), Rank.STEP)
     box.put({"type": "log", "message": "fine"})
     assert box.close(10.0)
@@ -76,3 +77,32 @@ def test_order_is_kept():
     assert box.close(10.0)
     told = [json.loads(line)["message"] for line in b"".join(written).splitlines()]
     assert told == [str(idx) for idx in range(20_000)]
+
+
+def test_large_steps_count_as_many():
+    is_let_go = threading.Event()
+    box = Outbox(lambda data: is_let_go.wait(), beat)
+    picture = [[0] * 160 for _ in range(210)]
+    for idx in range(1_000):
+        box.put(Steps(str(idx), 1, [0], [1.0], [picture]), Rank.STEP)
+    n_waiting = box.n_waiting
+    is_let_go.set()
+    # A picture of 33,600 numbers is not one line of some hundred bytes.
+    assert 2_000 < n_waiting <= outbox.MAX_WAITING
+    assert box.close(30.0)
+
+
+def test_of_pictures_the_newest_is_shown():
+    is_let_go, written = threading.Event(), []
+
+    def write(data):
+        is_let_go.wait()
+        written.append(data)
+
+    box = Outbox(write, beat)
+    for idx in range(1_000):
+        box.show(Picture({"type": "frame", "step": idx}))
+    is_let_go.set()
+    assert box.close(10.0)
+    shown = [json.loads(line)["step"] for line in b"".join(written).splitlines()]
+    assert shown[-1] == 999 and len(shown) <= 2

@@ -33,6 +33,17 @@ def test_three_lines_are_enough(spool):
     assert done == {"type": "done", "reason": "completed", "step": 3}
 
 
+def test_what_is_told_is_what_it_was(spool):
+    lab = Reporter("Corridor-v0")
+    actions, rewards = np.array([[0.5], [1.5]], dtype=np.float32), [1.0, 2.0]
+    lab.episode(3.0, 2, actions=actions, rewards=rewards)
+    actions[:], rewards[:] = 9.0, [9.0, 9.0]
+    lab.close()
+    steps = [line for line in spool() if line["type"] == "step"]
+    assert [line["action"] for line in steps] == [[0.5], [1.5]]
+    assert [line["reward"] for line in steps] == [1.0, 2.0]
+
+
 def test_nothing_that_is_told_fails(spool, caplog):
     lab = Reporter("Corridor-v0", config={"what": object(), "how": {"far": np.int64(3)}})
     lab.metrics(None)

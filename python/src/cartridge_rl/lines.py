@@ -40,6 +40,16 @@ def action(value: Any) -> Any:
     return to_list() if to_list is not None else plain(value)
 
 
+def count(value: Any) -> int:
+    """About how many numbers there are in an action or observation."""
+    size = getattr(value, "size", None)
+    if isinstance(size, int):
+        return size
+    if isinstance(value, (list, tuple)):
+        return len(value) * count(value[0]) if value else 0
+    return sum(map(count, value.values())) if isinstance(value, dict) else 1
+
+
 def finite(value: Any) -> tuple[float | None, str | None]:
     """A number, or nothing and the word for a number that is not finite."""
     number = float(value)
@@ -82,6 +92,14 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.actions)
+
+    @property
+    def size(self) -> int:
+        """As how many lines each of them counts, by its first action and observation."""
+        n_numbers = sum(
+            count(values[0]) for values in (self.actions, self.observations or ()) if len(values)
+        )
+        return 1 + n_numbers // 16
 
     def encode(self) -> Iterable[str]:
         """The lines. Only the last one ends the episode."""

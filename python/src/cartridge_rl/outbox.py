@@ -14,10 +14,12 @@ from collections.abc import Callable
 from enum import Enum
 
 from cartridge_rl.lines import Line, Steps, encode
+from cartridge_rl.pictures import Picture
 
 LOG = logging.getLogger("cartridge_rl")
 
-# Lines that may wait. Some hundred bytes each, so at most some tens of megabytes.
+# Lines that may wait. Some hundred bytes each, so at most some tens of megabytes; a larger one
+# counts as several.
 MAX_WAITING = 100_000
 
 # How often the thread looks, unless it is woken.
@@ -38,6 +40,15 @@ class Rank(Enum):
     ANSWER = float("inf")
 
 
+def weigh(item: Line | Steps) -> int:
+    """As how many lines an item counts."""
+    if isinstance(item, Steps):
+        return len(item) * item.size
+    if item.get("type") == "metrics":
+        return 1 + len(item["values"]) // 8
+    return 1 + len(item.get("message", "")) // 200
+
+
 class Outbox:
     """Takes lines from any thread and hands them to `write`, in order.
 
@@ -50,6 +61,7 @@ class Outbox:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._waiting: list[Line | Steps] = []
+        self._picture: Picture | None = None
         self._n_waiting = 0
         self._n_dropped = 0
         self._is_closing = False
@@ -59,21 +71,26 @@ class Outbox:
 
     def put(self, item: Line | Steps, rank: Rank = Rank.ORDINARY) -> None:
         """Takes a line, unless there is no room for one of its rank."""
-        weight = len(item) if isinstance(item, Steps) else 1
+        weight = weigh(item)
         with self._lock:
             if self._is_closing or self._is_broken:
                 return
             if self._n_waiting + weight > MAX_WAITING * rank.value:
-                self._n_dropped += weight
+                self._n_dropped += len(item) if isinstance(item, Steps) else 1
                 return
             self._waiting.append(item)
             self._n_waiting += weight
         if rank is Rank.ANSWER:
             self._wake.set()
 
+    def show(self, picture: Picture) -> None:
+        """Takes a picture, in the place of one that nobody has seen yet."""
+        with self._lock:
+            self._picture = picture
+
     @property
     def n_waiting(self) -> int:
-        """Lines that are not written yet."""
+        """As how many lines those count that are not written yet."""
         return self._n_waiting
 
     def close(self, timeout_s: float) -> bool:
@@ -92,9 +109,12 @@ class Outbox:
             self._wake.clear()
             with self._lock:
                 items, self._waiting = self._waiting, []
+                picture, self._picture = self._picture, None
                 is_closing, n_dropped = self._is_closing, self._n_dropped
             if not self._write_all(items):
                 return
+            if picture is not None:
+                self._write_piece(self._encode(picture))
             if n_dropped > told_dropped:
                 self._write_piece([self._tell_dropped(n_dropped, is_first=told_dropped == 0)])
                 told_dropped = n_dropped
@@ -123,12 +143,12 @@ class Outbox:
                         return False
                     piece, size = [], 0
             with self._lock:
-                self._n_waiting -= len(item) if isinstance(item, Steps) else 1
+                self._n_waiting -= weigh(item)
         return self._write_piece(piece)
 
-    def _encode(self, item: Line | Steps) -> list[str]:
+    def _encode(self, item: Line | Steps | Picture) -> list[str]:
         try:
-            return list(item.encode()) if isinstance(item, Steps) else [encode(item) + "\n"]
+            return [encode(item) + "\n"] if isinstance(item, dict) else list(item.encode())
         except Exception as error:  # A line that cannot be written must not take the others along.
             LOG.warning("a line for the lab could not be written: %s", error)
             return []

@@ -74,7 +74,8 @@ class Reporter:
       it when the lab asks, every `checkpoint_every` steps, and before a stop.
     - `on_restore(folder)` loads from such a folder. It is called here, when the run goes on from a
       checkpoint; `lab.step` then says where.
-    - `config` is whatever else is worth knowing of how it is trained.
+    - `config` is whatever else is worth knowing of how it is trained; `seed` is, if it is not
+      given, the one that `cartridge exec --seed` was given, and then is `lab.seed`.
     - `frames` says that `frame` is called in the loop.
 
     Started by the lab (`cartridge exec -- python train.py`) it speaks to the lab. Started by hand
@@ -102,6 +103,8 @@ class Reporter:
     ) -> None:
         self.settings: dict[str, float] = dict(settings or {})
         self.step = 0
+        told_seed = os.environ.get("CARTRIDGE_SEED", "")
+        self.seed = int(told_seed) if seed is None and told_seed.isdigit() else seed
         self.env_id = env_id or os.environ.get("CARTRIDGE_ENV_ID") or "unknown"
         self._on_tune = on_tune
         self._on_checkpoint = on_checkpoint
@@ -115,7 +118,7 @@ class Reporter:
         self._names = itertools.count(1)
         # Steps of the episodes that were told, for loops that never say where they are.
         self._counted = 0
-        self._channel = self._open(name, seed)
+        self._channel = self._open(name)
         self._outbox: Outbox | None = None
         if self._channel is None:
             return
@@ -133,7 +136,7 @@ class Reporter:
             "run_id": self._channel.run_id,
             "algo": algo,
             "env_id": self.env_id,
-            "seed": seed,
+            "seed": self.seed,
             "total_timesteps": total_timesteps,
             "capabilities": ["pause", "resume", "stop", "terminate"]
             + [word for word, is_there in offered.items() if is_there],
@@ -213,11 +216,12 @@ class Reporter:
         if not self.is_watched or time.monotonic() < self._last_frame + 1.0 / self._fps:
             return
         self._last_frame = time.monotonic()
-        fields = picture(shown() if callable(shown) else shown)
-        if fields is not None:
-            told = {} if reward is None else {"reward": float(reward)}
-            place = {"step": int(step or 0), "timestep": self.step}
-            self._put({"type": "frame", **place, **told, **fields})
+        line: Line = {"type": "frame", "step": int(step or 0), "timestep": self.step}
+        if reward is not None:
+            line["reward"] = float(reward)
+        made = picture(shown() if callable(shown) else shown, line)
+        if made is not None and self._outbox is not None and not self._is_closed:
+            self._outbox.show(made)
 
     @property
     def is_watched(self) -> bool:
@@ -331,11 +335,11 @@ class Reporter:
 
     # --- Details.
 
-    def _open(self, name: str | None, seed: int | None) -> Channel | None:
+    def _open(self, name: str | None) -> Channel | None:
         if os.environ.get("CARTRIDGE_RL", "").lower() in ("off", "0", "no", "false"):
             return None
         try:
-            channel = open_channel(self.env_id, name, seed)
+            channel = open_channel(self.env_id, name, self.seed)
         except Exception as error:
             LOG.warning("the training is not reported: %r", error)
             return None
@@ -357,6 +361,9 @@ class Reporter:
         terminated: bool | None,
         truncated: bool | None,
     ) -> None:
+        # Arrays are copied, because the loop may fill them again.
+        actions, rewards = listed(actions), listed(rewards)
+        observations = None if observations is None else listed(observations)
         for first in range(0, len(actions), N_STEPS_AT_ONCE):
             part = slice(first, first + N_STEPS_AT_ONCE)
             is_last = first + N_STEPS_AT_ONCE >= len(actions)
@@ -458,6 +465,7 @@ class Reporter:
             try:
                 self._on_checkpoint(beside)
                 (beside / ABOUT).write_text(json.dumps({"step": step}) + "\n")
+                make_durable(beside)
                 # One of an attempt before this, which has gone back.
                 shutil.rmtree(folder, ignore_errors=True)
                 beside.rename(folder)
@@ -478,6 +486,24 @@ class Reporter:
         step = int(json.loads((folder / ABOUT).read_text())["step"])
         self.step = self._counted = self._saved_at = step
         return {"path": os.path.relpath(folder, self._channel.run_dir), "step": step}
+
+
+def listed(values: Sequence[Any]) -> Sequence[Any]:
+    """An array as a list; anything else as it is, to be cut into pieces, which copies it."""
+    to_list = getattr(values, "tolist", None)
+    return values if to_list is None else list(to_list())
+
+
+def make_durable(folder: Path) -> None:
+    """Sees to it that all files in a folder are on the disk."""
+    for path in [*folder.rglob("*"), folder]:
+        # Not every system lets a folder be synced.
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def setting_path(name: str) -> str:

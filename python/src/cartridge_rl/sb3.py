@@ -61,7 +61,8 @@ NORMALIZATION = "vecnormalize.pkl"
 class CartridgeCallback(BaseCallback):
     """Tells the lab what a model learns, and obeys the lab.
 
-    - `reporter` is made when the training starts, and closed when it ends, unless one is given.
+    - `reporter` is made when the training starts, and closed when it ends, unless one is given:
+      then it is told to that one, which obeys by its own settings and hooks.
     - `checkpoint_every` steps, when the lab asks, and before a stop, the model is saved, with the
       statistics of `VecNormalize` where there are any. A run that the lab starts again, or a fork,
       goes on from there; the replay buffer of off-policy algorithms begins empty.
@@ -93,8 +94,10 @@ class CartridgeCallback(BaseCallback):
     def _on_training_start(self) -> None:
         if self._is_ours:
             self.reporter = self._make_reporter()
-            # A run that goes on is already so far.
-            self.model.num_timesteps = max(self.model.num_timesteps, self.reporter.step)
+            if self.reporter.step > self.model.num_timesteps:
+                # A run that goes on is already so far, and its pace is that of now.
+                self.model.num_timesteps = self.reporter.step
+                self.model._num_timesteps_at_start = self.reporter.step
         assert self.reporter is not None
         self.logger.output_formats.append(LogToLab(self.reporter))
         self._can_show = getattr(self.training_env, "render_mode", None) == "rgb_array"
