@@ -142,6 +142,7 @@ def test_a_forked_process_says_nothing(spool):
 WATCHED = """
 import numpy, sys
 from cartridge_rl import Reporter
+print("a line that is half", end="", flush=True)
 lab = Reporter("Corridor-v0", frames=True, settings={"learning_rate": 0.1})
 n_drawn = step = 0
 def draw():
@@ -187,8 +188,8 @@ def test_control_and_pictures_by_standard_streams(watched):
 
     def read_until(kind):
         for text in filter(None, map(str.strip, process.stdout)):
-            if text == "ready":
-                told.append({"type": "ready"})
+            if text in ("ready", "a line that is half"):
+                told.append({"type": text})
             else:
                 told.append(json.loads(text))
                 SCHEMA.validate(told[-1])
