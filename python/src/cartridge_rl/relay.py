@@ -90,6 +90,9 @@ def main() -> None:
     path, command = sys.argv[1], sys.argv[2:]
     training = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        # Where the training was, anybody may be by now.
+        if os.stat(os.path.dirname(path)).st_uid != os.getuid():
+            raise PermissionError(path)
         training.connect(path)
     except OSError:
         become(command)

@@ -104,8 +104,9 @@ class CartridgeCallback(BaseCallback):
 
     def _make_reporter(self) -> Reporter:
         model = self.model
+        spec = spec_of(model)
         return Reporter(
-            env_id_of(model),
+            getattr(spec, "id", None),
             name=self._name,
             algo=type(model).__name__.lower(),
             seed=model.seed,
@@ -113,6 +114,7 @@ class CartridgeCallback(BaseCallback):
             settings=settings_of(model),
             config={
                 "policy": type(model.policy).__name__,
+                "env": options_of(spec),
                 **{name: getattr(model, name) for name in TOLD if hasattr(model, name)},
             },
             on_tune=lambda name, value: tune(model, name, value),
@@ -185,16 +187,19 @@ class LogToLab(KVWriter):
         """The reporter is closed by whoever made it."""
 
 
-def env_id_of(model: BaseAlgorithm) -> str | None:
-    """The id of the environment that a model trains in, if it says it."""
+def spec_of(model: BaseAlgorithm) -> Any:
+    """What Gymnasium knows of the environment that a model trains in, if it was made by name."""
     env = model.get_env()
-    if env is None:
-        return None
     try:
-        spec = env.get_attr("spec", indices=[0])[0]
+        return env.get_attr("spec", indices=[0])[0] if env is not None else None
     except Exception:  # An environment of other makers may have none.
         return None
-    return getattr(spec, "id", None)
+
+
+def options_of(spec: Any) -> dict[str, Any]:
+    """The options that an environment was made with."""
+    options = getattr(spec, "kwargs", None) or {}
+    return {name: value for name, value in options.items() if name != "render_mode"}
 
 
 def settings_of(model: BaseAlgorithm) -> dict[str, float]:
