@@ -31,6 +31,7 @@ class Lab:
     def __init__(self, folder):
         self.folder = folder
         self.data = folder / "data"
+        self.processes = []
         self.environment = environment(CARTRIDGE_BIN=BINARY, CARTRIDGE_DATA=str(self.data))
 
     def cartridge(self, *args):
@@ -66,13 +67,15 @@ class Lab:
 
     def by_hand(self, script, *args, **more):
         """Starts a training as people do."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, str(script), *map(str, args)],
             env={**self.environment, **more},
             cwd=self.folder,
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.processes.append(process)
+        return process
 
     def runs(self):
         """The names of the runs, newest first."""
@@ -122,6 +125,9 @@ def lab(tmp_path):
     lab = Lab(tmp_path)
     yield lab
     # Nothing may outlive its test.
+    for process in lab.processes:
+        process.kill()
+        process.communicate()
     for run in lab.runs():
         lines = lab.lines(run, "supervisor.jsonl")
         if not lines or lines[-1]["type"] != "exited":
