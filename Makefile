@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test bless gen dev bench fuzz deny advisories clean
+.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test py-check bench-doors bless gen dev bench fuzz deny advisories clean
 
 ## help: this menu
 help:
@@ -52,13 +52,19 @@ browser-test:
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
-## py-test: our environments and policies beside real Gymnasium and onnxruntime, and the API under schemathesis, against the binary that is there; the protocol and the schemas
-py-test: .venv/.installed .venv/bin/promtool
+## py-test: our environments and policies beside real Gymnasium and onnxruntime, and the API under schemathesis, against the binary that is there; the protocol and the schemas; the Python package
+py-test: py-check .venv/bin/promtool
 	.venv/bin/pytest -q -p no:cacheprovider tests/api tests/gymnasium tests/onnx tests/protocol tests/schema
+	.venv/bin/pytest -q -p no:cacheprovider python/tests
 
-.venv/.installed: tests/api/requirements.txt tests/gymnasium/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt
+# The Python package by its own rules: form, lints and types.
+py-check: .venv/.installed
+	cd python && ../.venv/bin/ruff format --check --quiet --no-cache . && ../.venv/bin/ruff check --quiet --no-cache .
+	cd python && ../.venv/bin/mypy --no-error-summary --cache-dir=/dev/null
+
+.venv/.installed: tests/api/requirements.txt tests/gymnasium/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt python/requirements.txt python/pyproject.toml
 	python3 -m venv .venv || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && python3 -m venv .venv)
-	.venv/bin/pip install --quiet --disable-pip-version-check $(addprefix -r ,$^)
+	.venv/bin/pip install --quiet --disable-pip-version-check $(addprefix -r ,$(filter %.txt,$^)) -e python
 	touch $@
 
 # Prometheus's own judge of `/metrics`, out of Debian's package: installing that would start a server.
@@ -98,6 +104,11 @@ bench: build
 	$(CARGO) bench --package cartridge-games
 	$(CARGO) bench --package cartridge-search
 	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes
+
+## bench-doors: install PyTorch and Stable-Baselines3, test the Python package with them, and measure what it costs
+bench-doors: build
+	benches/doors.sh > benches/results/doors.json
+	.venv-bench/bin/pytest -q -p no:cacheprovider python/tests/test_examples.py
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
 SECONDS ?= 60
