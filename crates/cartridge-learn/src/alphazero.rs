@@ -22,6 +22,7 @@
 //! * A game ends when a search has proven how it will, and where a seat gives up; in some games
 //!   nobody does, to see how often that would be wrong.
 
+pub mod actor;
 pub mod arena;
 pub mod record;
 pub mod self_play;
@@ -254,13 +255,7 @@ impl<G: Game> AlphaZero<G> {
             *harvest = lane.play(network, config, done, share);
         });
         let mut all = Harvest::default();
-        for (_, harvest) in lanes {
-            all.games.extend(harvest.games);
-            all.n_plies += harvest.n_plies;
-            all.statistics.add(harvest.statistics);
-            all.n_audited += harvest.n_audited;
-            all.n_false_resignations += harvest.n_false_resignations;
-        }
+        lanes.into_iter().for_each(|(_, harvest)| all.add(harvest));
         self.step += all.n_plies;
         self.n_games += all.games.len() as u64;
         all

@@ -12,6 +12,7 @@
 //! * `descendants`: every process that a trainer has started, wherever it has gone.
 //! * [`leftover`]: processes that an older attempt left behind.
 //! * [`worker`]: the native trainer process; [`saturation`]: when it has nothing left to learn.
+//! * [`actor`]: self-play for a learner that is somewhere else.
 //! * `self_play`: the same for games that are learnt by playing against oneself.
 //! * [`reproduce`]: a run made again from its manifest, and compared.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
@@ -52,6 +53,7 @@
 //! **Invariant:** a run is a folder, and the lab only tails it. Killing and restarting the lab
 //! changes nothing for a trainer.
 
+pub mod actor;
 pub mod aggregate;
 pub mod alert;
 pub mod analytics;

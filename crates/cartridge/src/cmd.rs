@@ -1,5 +1,6 @@
 //! One file per sub-command: `Args`, then `run`.
 
+pub(crate) mod actor;
 pub(crate) mod alerts;
 pub(crate) mod analytics;
 pub(crate) mod analyze;

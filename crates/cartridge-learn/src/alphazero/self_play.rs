@@ -8,8 +8,9 @@ use cartridge_search::gumbel::Gumbel;
 use cartridge_search::search::{self, LeafId, Method, Search, Statistics};
 use serde::{Deserialize, Serialize};
 
+use super::actor::Judge;
 use super::record::{End, PlayedGame, Ply, to_whole};
-use crate::board_net::{BoardNet, Workspace};
+use crate::board_net::Workspace;
 
 /// How games are played.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,17 @@ pub struct Harvest {
     pub n_false_resignations: u64,
 }
 
+impl Harvest {
+    /// Adds what came of other games.
+    pub(super) fn add(&mut self, other: Self) {
+        self.games.extend(other.games);
+        self.n_plies += other.n_plies;
+        self.statistics.add(other.statistics);
+        self.n_audited += other.n_audited;
+        self.n_false_resignations += other.n_false_resignations;
+    }
+}
+
 /// Games in step, with what they share. Who plays on which thread makes no difference to them.
 #[derive(Debug)]
 pub(super) struct Lane<G> {
@@ -140,7 +152,7 @@ impl<G: Game> Lane<G> {
     /// under way at the end are begun anew the next time: then the network is another.
     pub(super) fn play(
         &mut self,
-        network: &BoardNet,
+        network: &dyn Judge,
         config: &Config,
         done: f64,
         n_plies: u64,
@@ -239,8 +251,8 @@ impl<G: Game, Tag> Batch<G, Tag> {
     }
 
     /// Asks the network about all of them.
-    pub(super) fn evaluate(&mut self, network: &BoardNet) {
-        let n_inputs = network.shape().n_inputs();
+    pub(super) fn evaluate(&mut self, network: &dyn Judge) {
+        let n_inputs: usize = G::SPEC.planes.iter().product();
         self.planes.resize(self.games.len() * n_inputs, 0.0);
         for (game, planes) in self.games.iter().zip(self.planes.chunks_exact_mut(n_inputs)) {
             let Turn::Seat(seat) = game.turn() else { unreachable!("leaves are not over") };
@@ -249,7 +261,7 @@ impl<G: Game, Tag> Batch<G, Tag> {
         let Evaluations { logits, values } = &mut self.evaluations;
         logits.resize(self.games.len() * G::SPEC.n_actions, 0.0);
         values.resize(self.games.len(), 0.0);
-        network.infer(&mut self.work, &self.planes, logits, values);
+        network.judge(&mut self.work, &self.planes, logits, values);
         self.games.clear();
     }
 }

@@ -133,7 +133,7 @@ fn measure_run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let manifest = dir.manifest().map_err(cartridge_run::RunError::from)?;
     if is_game(&manifest.env_id) {
-        return Err(RunError::MeasuredByGames(manifest.env_id).into());
+        return Err(cartridge_run::RunError::MeasuredByGames(manifest.env_id).into());
     }
     let (checkpoint, policy) = checkpoint::load_named(&dir, &id, &name)?;
     let subject = Subject::Checkpoint { run: &manifest, name: &name, is_best: asked == "best" };

@@ -2,7 +2,7 @@
 import type { Entry, Run, Series } from '$lib/api/types';
 import type { Axis } from '$lib/chart/look';
 import type { Mark, MarkKind } from '$lib/chart/marks';
-import { measure, short, signed } from '$lib/format';
+import { measure, percent, short, signed } from '$lib/format';
 
 type Format = (value: number | null | undefined) => string;
 
@@ -16,6 +16,24 @@ interface Look {
 }
 
 const small: Format = (value) => measure(value, 3);
+
+const share: Format = (value) => (value == null ? '–' : percent(value));
+
+/** What a training by self-play measures, in the order in which people ask. */
+const OF_SELF_PLAY: Look[] = [
+  { key: 'arena/elo', title: 'Rating', unit: 'Elo', format: small, exact: true },
+  { key: 'arena/score_best', title: 'Score against the best', format: share, exact: true },
+  { key: 'arena/score_baseline', title: 'Score against the baseline', format: share, exact: true },
+  { key: 'solver/value_error', title: 'Value errors', format: share },
+  { key: 'train/policy_loss', title: 'Policy loss', format: small },
+  { key: 'train/value_loss', title: 'Value loss', format: small },
+  { key: 'train/policy_kl', title: 'Distance from the search', unit: 'nat', format: small },
+  { key: 'self_play/games_per_sec', title: 'Games/s', format: short },
+  { key: 'replay/positions', title: 'Positions in the window', format: short },
+  { key: 'rollout/ep_len_mean', title: 'Game length', unit: 'moves', format: small },
+  { key: 'train/learning_rate', title: 'Learning rate', format: small, exact: true },
+  { key: 'time/fps', title: 'Moves/s', format: short },
+];
 
 const LOOKS: Look[] = [
   { key: 'rollout/ep_rew_mean', title: 'Mean return', format: (value) => signed(value) },
@@ -50,9 +68,10 @@ const EMPTY: Series = { key: '', label: '', step: [], t: [], value: [] };
 export function chartsOf(
   series: ReadonlyMap<string, Series>,
   whole: ReadonlyMap<string, Series>,
-  { isOurs, ended }: { isOurs: boolean; ended: boolean },
+  { isOurs, ended, isSelfPlay = false }: { isOurs: boolean; ended: boolean; isSelfPlay?: boolean },
 ): (Look & { series: Series })[] {
-  const known = new Set([...LOOKS.map((look) => look.key), ...BOUNDS]);
+  const all = isSelfPlay ? OF_SELF_PLAY : LOOKS;
+  const known = new Set([...all.map((look) => look.key), ...BOUNDS]);
   const others = [...series.values()]
     .filter((line) => !known.has(line.key))
     .sort((a, b) => a.key.localeCompare(b.key))
@@ -60,7 +79,7 @@ export function chartsOf(
   const updates = [...whole.keys()].some((key) => key.startsWith('train/'));
   const mayCome = ({ key }: Look) =>
     isOurs && !(ended && whole.size > 0) && !(updates && key.startsWith('train/'));
-  const looks = LOOKS.filter((look) => whole.has(look.key) || mayCome(look));
+  const looks = all.filter((look) => whole.has(look.key) || mayCome(look));
   return [...looks, ...others].map((look) => ({ ...look, series: series.get(look.key) ?? EMPTY }));
 }
 
