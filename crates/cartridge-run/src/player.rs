@@ -28,8 +28,10 @@ use cartridge_games::registry::{AnyGame, is_game, make_env, present_id};
 use cartridge_learn::board_net::BoardNet;
 use cartridge_learn::policy::{Policy, PolicyError};
 use cartridge_store::{
-    DataDir, MatchPlayer, Model, ModelList, ModelName, ModelVersion, RunDir, RunId, models,
+    DataDir, MatchPlayer, Model, ModelList, ModelName, ModelVersion, RunDir, RunId, StoreError,
+    models,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::board_policy::BoardPolicy;
@@ -86,6 +88,16 @@ pub struct Learnt {
     pub bytes: Vec<u8>,
 }
 
+impl Learnt {
+    /// What was kept in a file, by its name.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let is_ours = path.extension().is_some_and(|extension| extension == "safetensors");
+        let kind = if is_ours { "safetensors" } else { "onnx" };
+        let bytes = std::fs::read(path).map_err(StoreError::io(path))?;
+        Ok(Self { kind, bytes })
+    }
+}
+
 /// A player and where it comes from.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -93,6 +105,19 @@ pub struct Found {
     pub player: Player,
     /// What it has learnt; nothing where it is built in.
     pub learnt: Option<Learnt>,
+    /// Where it was learnt, as far as that is known.
+    pub origin: Origin,
+}
+
+/// Where something was learnt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// The steps of the run by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
 }
 
 /// Players that can meet, and where.
@@ -109,7 +134,7 @@ pub struct Table {
 /// What somebody wrote, looked up but not yet at a table.
 enum Named<'a> {
     Builtin(&'a str),
-    Learnt(NamedLearnt),
+    Learnt(Box<NamedLearnt>),
 }
 
 /// What somebody wrote that has learnt something.
@@ -121,6 +146,7 @@ struct NamedLearnt {
     learnt: Learnt,
     /// The simulations that were written, if any.
     n_simulations: Option<u32>,
+    origin: Origin,
 }
 
 impl Table {
@@ -184,12 +210,14 @@ impl Table {
         for (named, text) in named.iter().zip(texts) {
             let found = match named {
                 Named::Builtin(id) => {
-                    Found { player: Player::built_in(game, id, text)?, learnt: None }
+                    let (learnt, origin) = (None, Origin::default());
+                    Found { player: Player::built_in(game, id, text)?, learnt, origin }
                 }
                 Named::Learnt(it) => {
                     let player = it.seat(game, &options, n_simulations);
                     let player = player.map_err(|error| bad(text, &detail_of(error)))?;
-                    Found { player, learnt: Some(it.learnt.clone()) }
+                    let (learnt, origin) = (Some(it.learnt.clone()), it.origin.clone());
+                    Found { player, learnt, origin }
                 }
             };
             players.push(found);
@@ -202,27 +230,16 @@ impl NamedLearnt {
     /// A player at a game, with the simulations that were written, or those that are `usual`.
     fn seat(&self, game: &str, env: &Map<String, Value>, usual: Option<u32>) -> Result<Player> {
         let Self { about, learnt, n_simulations, .. } = self;
-        let mut player = Player::learnt(game, env, about.clone(), learnt, 0)?;
-        let Brain::Board(thinker, n) = &mut player.brain else {
+        let player = Player::learnt(game, env, about.clone(), learnt, 0)?;
+        let Brain::Board(thinker, _) = &player.brain else {
             return match n_simulations {
                 None => Ok(player),
                 Some(_) => Err(bad(&about.name, "simulations are for boards")),
             };
         };
         let asked = n_simulations.or(usual);
-        if !thinker.has_value() {
-            thinker.check(asked.unwrap_or(0))?;
-            return Ok(player);
-        }
-        *n = asked.unwrap_or(USUAL_SIMULATIONS);
-        let MatchPlayer { key, name, .. } = &mut player.about;
-        key.push_str(&format!(":{n}"));
-        name.push_str(&match n {
-            0 => ", policy alone".to_owned(),
-            1 => ", 1 simulation".to_owned(),
-            n => format!(", {n} simulations"),
-        });
-        Ok(player)
+        let usual = if thinker.has_value() { USUAL_SIMULATIONS } else { 0 };
+        player.with_simulations(asked.unwrap_or(usual))
     }
 }
 
@@ -293,7 +310,7 @@ fn check_simulations(n_simulations: u32, door: Door) -> Result<(), String> {
 }
 
 /// The simulations in the key of a player, if it has any.
-fn simulations_in(key: &str) -> Option<u32> {
+pub(crate) fn simulations_in(key: &str) -> Option<u32> {
     learnt_word(key)?.1?.parse().ok()
 }
 
@@ -305,8 +322,11 @@ fn look_up<'a>(data: &DataDir, text: &'a str, game: Option<&str>, door: Door) ->
     let Some((word, simulations)) = learnt_word(text) else { return Ok(Named::Builtin(text)) };
     let simulations = simulations.map(|simulations| parse_simulations(simulations, door));
     let n_simulations = simulations.transpose().map_err(|detail| bad(text, &detail))?;
-    let found = look_up_learnt(data, word, game, door)?;
-    Ok(Named::Learnt(NamedLearnt { n_simulations, ..found }))
+    let found = look_up_learnt(data, word, game, door).map_err(|error| match error {
+        RunError::BadPlayer { detail, .. } => bad(text, &detail),
+        error => error,
+    })?;
+    Ok(Named::Learnt(Box::new(NamedLearnt { n_simulations, ..found })))
 }
 
 fn look_up_learnt(
@@ -426,7 +446,11 @@ fn of_file(key: String, name: String, bytes: Vec<u8>) -> Result<NamedLearnt> {
     let about = MatchPlayer { key, name, sha256: Some(file.sha256) };
     let learnt = Learnt { kind: "onnx", bytes };
     let env = env.unwrap_or_default();
-    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None })
+    let origin = Origin {
+        run: file.policy.metadata("run_id").and_then(|run| run.parse().ok()),
+        step: file.policy.metadata("step").and_then(|step| step.parse().ok()),
+    };
+    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None, origin })
 }
 
 fn of_version(
@@ -443,7 +467,10 @@ fn of_version(
     let about = MatchPlayer { key: format!("model:{name}"), name, sha256: Some(version.sha256) };
     let (env_id, env) = (Some(env_id), version.env);
     let learnt = Learnt { kind, bytes };
-    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None })
+    // A file from elsewhere counts no steps.
+    let step = Some(version.step).filter(|step| *step > 0);
+    let origin = Origin { run: version.run, step };
+    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None, origin })
 }
 
 fn look_up_run(data: &DataDir, id: &RunId, which: Option<&str>) -> Result<NamedLearnt> {
@@ -473,7 +500,8 @@ fn of_checkpoint(dir: &RunDir, id: &RunId, checkpoint: &str) -> Result<NamedLear
     };
     let env = run.config["env"].as_object().cloned().unwrap_or_default();
     let (env_id, learnt) = (Some(run.env_id), Learnt { kind: "safetensors", bytes });
-    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None })
+    let origin = Origin { run: Some(id.clone()), step: Some(manifest.step) };
+    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None, origin })
 }
 
 impl Player {
@@ -518,7 +546,7 @@ impl Player {
     pub fn at_board(data: &DataDir, game: &str, text: &str, door: Door) -> Result<Found> {
         if !is_learnt(text) {
             let player = Self::opponent(Opponent::find(game, text)?);
-            return Ok(Found { player, learnt: None });
+            return Ok(Found { player, learnt: None, origin: Origin::default() });
         }
         Self::learnt_at_board(data, game, text, None, door)
     }
@@ -541,18 +569,28 @@ impl Player {
         Ok(table.players.pop().expect("one was asked for"))
     }
 
+    /// The same network at a board with as many simulations, of which its key and name tell. One
+    /// that cannot search has no number in its key.
+    pub fn with_simulations(mut self, n_simulations: u32) -> Result<Self> {
+        let Brain::Board(thinker, n) = &mut self.brain else {
+            return Err(bad(&self.about.name, "simulations are for networks at boards"));
+        };
+        thinker.check(n_simulations)?;
+        let MatchPlayer { key, name, .. } = &mut self.about;
+        if thinker.has_value() {
+            for (text, label) in [(key, key_suffix as fn(u32) -> String), (name, name_suffix)] {
+                let base = text.strip_suffix(&label(*n)).unwrap_or(text).to_owned();
+                *text = base + &label(n_simulations);
+            }
+        }
+        *n = n_simulations;
+        Ok(self)
+    }
+
     /// The network that it plays by at a board, and the simulations of its search.
     pub fn thinker(&self) -> Option<(&Arc<Thinker>, u32)> {
         match &self.brain {
             Brain::Board(thinker, n_simulations) => Some((thinker, *n_simulations)),
-            _ => None,
-        }
-    }
-
-    /// The built-in opponent that it is, if it is one.
-    pub fn builtin(&self) -> Option<Opponent> {
-        match &self.brain {
-            Brain::Builtin(opponent) => Some(*opponent),
             _ => None,
         }
     }
@@ -646,6 +684,18 @@ impl Player {
         let manner = Manner { seeds: seeds.to_vec(), is_deterministic };
         let outcome = play(actor, env_id, options, &manner, &mut |_, _| go_on())?;
         Ok(outcome.map(|outcome| outcome.returns))
+    }
+}
+
+fn key_suffix(n_simulations: u32) -> String {
+    format!(":{n_simulations}")
+}
+
+fn name_suffix(n_simulations: u32) -> String {
+    match n_simulations {
+        0 => ", policy alone".to_owned(),
+        1 => ", 1 simulation".to_owned(),
+        n => format!(", {n} simulations"),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::leaderboard::{self, Asked, Leaderboard};
 use crate::matches::{MatchSummary, SeedPlan};
 use crate::player::{Door, Table};
 use crate::queue::Demand;
-use crate::ratings::{self, Moment, Ratings};
+use crate::ratings::{self, Moment, Rating, RatingGroup, Ratings};
 use crate::steer::By;
 use crate::tournament::{self, Kind, TournamentSummary};
 
@@ -173,6 +173,16 @@ impl Lab {
             matches.ratings.insert(key, made.clone());
             Ok(made)
         })
+    }
+
+    /// How strong a player of a game is, by its key, and who has the rating 0; nothing where it has
+    /// not played.
+    pub fn rating(&self, game: &str, key: &str) -> Result<Option<(Rating, String)>> {
+        let ratings = self.ratings(game, None)?;
+        Ok(ratings.groups.into_iter().find_map(|RatingGroup { anchor, players }| {
+            let found = players.into_iter().find(|rating| rating.player.key == key);
+            found.map(|rating| (rating, anchor))
+        }))
     }
 
     /// Where the players stood after each of the newest matches, oldest first.

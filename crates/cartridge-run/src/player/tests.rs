@@ -222,8 +222,9 @@ fn networks_at_a_board_say_how_much_they_search() {
     refuse(&[&format!("{run}:100001"), "random"], None, cli, "0 to 100000 simulations");
     refuse(&[&format!("{run}:10001"), "random"], None, Door::Http, "0 to 10000 simulations");
     refuse(&["random", "mcts:10"], Some(5), cli, "who have learnt, and there is none");
-    refuse(&["shipped:5", "random"], None, cli, "there is no shipped model of connect4");
-    refuse(&["best:5", "random"], None, cli, "there is no best model of connect4 yet");
+    let small = Some("tictactoe");
+    fixture.refuse(&["shipped:5"], small, cli, "there is no shipped model of tictactoe");
+    fixture.refuse(&["best:5"], small, cli, "there is no best model of tictactoe yet");
     refuse(&[&format!("ckpt:{}", folder.display()), "random"], None, Door::Http, "takes a path");
     refuse(&["ckpt:/nowhere", "random"], None, cli, "no folder of a checkpoint");
     refuse(&["onnx:/nowhere", "random"], None, cli, "there is no file `/nowhere`");
@@ -260,7 +261,12 @@ fn best_is_what_was_promoted() {
     fixture.check(&["best:1"], game, &["model:connect4@2:1"]);
     // Who is put away is not the best any more, until it is promoted again.
     model::archive(data, &"connect4".parse().unwrap(), true, By::new("ada")).unwrap();
-    fixture.refuse(&["best"], game, Door::Http, "there is no best model");
+    let shipped = fixture.find(&["shipped:1", "best:1"], game, Door::Http).unwrap().players;
+    let keys = [0, 1].map(|at| shipped[at].player.about.key.as_str());
+    assert!(keys[0].starts_with("shipped:") && keys[0].ends_with(":1"), "{keys:?}");
+    assert_eq!(keys[1], keys[0], "then it is what the program brings along");
+    fixture.check(&[keys[0]], game, &[keys[0]]);
+    fixture.refuse(&["shipped:0123456789abcdef"], game, Door::Http, "brings another along");
     let (model, version) = model::resolve(data, "connect4@1").unwrap();
     let source = Source::Version { model: Box::new(model), version: Box::new(version) };
     model::promote(data, source, By::new("ada")).unwrap();
@@ -295,7 +301,7 @@ fn a_person_plays_against_a_model() {
     let new = NewVersion { name: "four".to_owned(), source, notes: String::new() };
     model::add(&fixture.data, new, By::new("ada")).unwrap();
     let (opponent, side) = ("model:four", Side::Second);
-    let new = NewPlay { game: "connect4", opponent, side, seed: 1 };
+    let new = NewPlay { game: "connect4", opponent, door: Door::Http, side, seed: 1 };
     let play = Play::begin(&fixture.data, "0.0.0", new).unwrap();
     assert_eq!((play.moves.len(), play.opponent.about.key.as_str()), (1, "model:four@1:200"));
     let said = "against four@1, 200 simulations";

@@ -182,3 +182,28 @@ fn a_network_is_compared_and_promoted() {
     let checked = run(data, &["fsck", "--data", "."]);
     assert!(checked.status.success(), "{}", text(&checked.stdout));
 }
+
+#[test]
+fn a_person_plays_a_network_in_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["play", "connect4", "--opponent", "shipped:casual", "--data", ".", "--seed", "1"];
+    let play = |more: &[&str], moves: &str| -> String {
+        let mut child = cartridge(&[&args[..], more].concat())
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(moves.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        text(&output.stdout)
+    };
+    let told = play(&[], "4\nthink\nquit\n");
+    assert!(told.contains("against Shipped model, 25 simulations"), "{told}");
+    assert!(told.contains(" for it)"), "it says how it finds the game: {told}");
+    assert_eq!(told.matches("VISITS").count(), 1, "{told}");
+    let told = play(&["--think"], "4\nquit\n");
+    assert_eq!(told.matches("VISITS").count(), 1, "{told}");
+    assert!(told.contains("Shipped model, 25 simulations, of what it would play:"), "{told}");
+}
