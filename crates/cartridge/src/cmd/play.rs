@@ -122,11 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                 play = now;
                 say(&hint.sentence(&play.game));
             }
-            Input::Think => {
-                let (now, thoughts) = Play::think(&data, &id, None, None)?;
-                play = now;
-                tell_thoughts(&thoughts);
-            }
+            Input::Think => think(&data, &mut play, None)?,
             Input::Undo => match Play::take_back(&data, &id, None) {
                 Ok(earlier) => {
                     play = earlier;
@@ -188,9 +184,7 @@ fn tell_answers(
         let value = play.opponent_thought(data, ply as u32)?.and_then(|thought| thought.value);
         let value = value.map_or_else(String::new, |value| format!(" (value {value:+.2} for it)"));
         if is_thinking {
-            let (now, thoughts) = Play::think(data, &play.manifest.id, Some(ply as u32), None)?;
-            *play = now;
-            tell_thoughts(&thoughts);
+            think(data, play, Some(ply as u32))?;
         }
         game.apply(action);
         say(&format!("{name}: {}{value}\n\n{game}", game.action_name(action)));
@@ -198,12 +192,23 @@ fn tell_answers(
     Ok(())
 }
 
-fn tell_thoughts(thoughts: &Thoughts) {
+/// Shows what a network makes of the position after `ply` moves, or of the one that there is now.
+fn think(data: &DataDir, play: &mut Play, ply: Option<u32>) -> anyhow::Result<()> {
+    let (now, thoughts) = match Play::think(data, &play.manifest.id, ply, None) {
+        // Nobody may have learnt this game.
+        Err(error @ RunError::BadPlayer { .. }) => {
+            say(&format!("Sorry: {error}."));
+            return Ok(());
+        }
+        thought => thought?,
+    };
+    *play = now;
     let Thoughts { game, by, thought, .. } = thoughts;
     if let Some(thought) = thought {
         say(&format!("{}, of what it would play:", by.name));
-        analyze::facts(game, thought).iter().for_each(|fact| say(fact));
+        analyze::facts(&game, &thought).iter().for_each(|fact| say(fact));
     }
+    Ok(())
 }
 
 fn prompt() {

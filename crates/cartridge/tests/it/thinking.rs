@@ -186,9 +186,8 @@ fn a_network_is_compared_and_promoted() {
 #[test]
 fn a_person_plays_a_network_in_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    let args = ["play", "connect4", "--opponent", "shipped:casual", "--data", ".", "--seed", "1"];
-    let play = |more: &[&str], moves: &str| -> String {
-        let mut child = cartridge(&[&args[..], more].concat())
+    let play = |args: &[&str], moves: &str| -> String {
+        let mut child = cartridge(&[&["play"], args, &["--data", ".", "--seed", "1"]].concat())
             .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -199,11 +198,15 @@ fn a_person_plays_a_network_in_the_terminal() {
         assert!(output.status.success());
         text(&output.stdout)
     };
-    let told = play(&[], "4\nthink\nquit\n");
+    let told = play(&["connect4", "--opponent", "shipped:casual"], "4\nthink\nquit\n");
     assert!(told.contains("against Shipped model, 25 simulations"), "{told}");
     assert!(told.contains(" for it)"), "it says how it finds the game: {told}");
     assert_eq!(told.matches("VISITS").count(), 1, "{told}");
-    let told = play(&["--think"], "4\nquit\n");
+    let told = play(&["connect4", "--opponent", "shipped:casual", "--think"], "4\nquit\n");
     assert_eq!(told.matches("VISITS").count(), 1, "{told}");
     assert!(told.contains("Shipped model, 25 simulations, of what it would play:"), "{told}");
+    // Nobody has learnt this game, and the game goes on.
+    let told = play(&["tictactoe"], "think\n5\nquit\n");
+    assert!(told.contains("Sorry: player `best`: there is no best model of tictactoe"), "{told}");
+    assert!(told.contains("The game is kept"), "{told}");
 }
