@@ -21,5 +21,6 @@ mod lifecycle;
 mod otel;
 mod reproduce;
 mod security;
+mod self_play;
 mod support;
 mod thinking;

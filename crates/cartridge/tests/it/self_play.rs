@@ -1,0 +1,162 @@
+//! Trainings by self-play, from the start to their files, their crashes and their forks.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    LabProcess, ask, events, kill, lines, result, run, text, wait_for, wait_for_attempt,
+    wait_for_event, wait_for_exit,
+};
+
+/// Settings under which a training takes seconds and saves often.
+const SMALL: [&str; 22] = [
+    "--set",
+    "simulation.n_envs=16",
+    "--set",
+    "simulation.n_steps=16",
+    "--set",
+    "trainer.network=tiny",
+    "--set",
+    "trainer.least_window=1000",
+    "--set",
+    "trainer.batch_size=32",
+    "--set",
+    "trainer.learning_starts=256",
+    "--set",
+    "retention.checkpoint_every_steps=1000",
+    "--set",
+    "evaluation.every_steps=4000",
+    "--set",
+    "evaluation.episodes=4",
+    "--set",
+    "evaluation.final_episodes=4",
+    "--set",
+    "evaluation.simulations=8",
+];
+
+/// Begins a training and returns its run.
+fn begin(data: &Path, game: &str, steps: &str, threads: &str) -> String {
+    let first = ["train", game, "--steps", steps, "--seed", "3", "--threads", threads];
+    let args: Vec<&str> = first.into_iter().chain(SMALL).chain(["--detach"]).collect();
+    ask(data, &args)["run_id"].as_str().unwrap().to_owned()
+}
+
+fn final_weights(data: &Path, id: &str, attempt: u64) -> Value {
+    wait_for("the end", || {
+        let last = lines(data, id, "supervisor.jsonl").pop()?;
+        (last["type"] == "exited" && last["attempt"] == attempt).then_some(())
+    });
+    let done = events(data, id, "done").pop();
+    done.unwrap_or_else(|| panic!("{:?}", lines(data, id, "events.jsonl").pop()))["weights_sha256"]
+        .clone()
+}
+
+#[test]
+fn killed_and_resumed_equals_uninterrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let plain = begin(data, "connect4", "16000", "1");
+    let whole = final_weights(data, &plain, 1);
+    let id = begin(data, "connect4", "16000", "2");
+    for n in 1..=2 {
+        let (supervisor, trainer) = wait_for_attempt(data, &id, n);
+        wait_for("some rows of this attempt", || {
+            let rows = lines(data, &id, "metrics.jsonl");
+            (rows.iter().filter(|row| row["attempt"] == n).count() >= 12).then_some(())
+        });
+        kill("-KILL", trainer);
+        wait_for_exit(data, &id);
+        wait_for("the supervisor to end", || (!crate::support::is_alive(supervisor)).then_some(()));
+        assert_eq!(ask(data, &["resume", &id])["attempt"], n + 1);
+    }
+    assert_eq!(final_weights(data, &id, 3), whole);
+    assert_eq!(events(data, &id, "restored").len(), 2);
+    let output = run(data, &["reproduce", &id, "--json", "--data", "."]);
+    assert_eq!((output.status.code(), &result(&output)["is_equal"]), (Some(0), &json!(true)));
+    // All games are there once, in their order, and what was learnt from them is no list of ours.
+    let episodes = ask(data, &["episodes", &id, "--limit", "1"]);
+    let rows = lines(data, &id, "metrics.jsonl");
+    let last = rows.iter().rev().find_map(|row| row["episodes"]["episode"].as_array()?.last());
+    assert_eq!(episodes["episode"], *last.unwrap());
+    let output = run(data, &["fsck", "--data", "."]);
+    assert!(output.status.success(), "{}", text(&output.stdout));
+
+    // A fork goes on with the games that its parent has played.
+    let args = ["fork", &id, "--checkpoint", "15000", "--set", "trainer.learning_rate=0.001"];
+    let output = run(data, &[&args[..], &["--data", "."]].concat());
+    assert!(!output.status.success(), "there is no such checkpoint: {}", text(&output.stdout));
+    let checkpoints = fs::read_dir(data.join("runs").join(&id).join("checkpoints")).unwrap();
+    let mut names: Vec<String> = checkpoints
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("step_") && name != "step_000016000")
+        .collect();
+    names.sort();
+    let args = ["fork", &id, "--checkpoint", names.last().unwrap()];
+    let fork = ask(data, &args)["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(final_weights(data, &fork, 1), whole, "with nothing changed it is the same again");
+}
+
+#[test]
+fn a_training_leaves_what_others_look_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = begin(data, "tictactoe", "9000", "1");
+    final_weights(data, &id, 1);
+    let dir = data.join("runs").join(&id);
+    let stats: Value = serde_json::from_slice(&fs::read(dir.join("stats.json")).unwrap()).unwrap();
+    assert_eq!(stats["step"], 9000);
+    for name in ["loss", "policy_loss", "value_loss", "learning_rate", "games", "elo", "win_rate"] {
+        assert!(stats[name].is_number(), "{name}: {stats}");
+    }
+    let latest = fs::read(dir.join("models/latest.onnx")).unwrap();
+    assert_eq!(latest, fs::read(dir.join("models/model_step_009000.onnx")).unwrap());
+    assert_eq!(latest, fs::read(dir.join("checkpoints/step_000009000/policy.onnx")).unwrap());
+    // Evaluations are games by which checkpoints are rated.
+    let matches = fs::read_to_string(data.join("matches.jsonl")).unwrap();
+    assert!(matches.contains(&format!("run:{id}@step_000009000:8")), "{matches}");
+    let solver = lines(data, &id, "metrics.jsonl")
+        .into_iter()
+        .filter_map(|row| row["values"]["solver/value_error"].as_f64());
+    let solver: Vec<f64> = solver.collect();
+    assert!(solver.len() >= 3 && solver.last() < solver.first(), "{solver:?}");
+
+    // The games can be seen again, with what the searches found.
+    let lab = LabProcess::start(data, 0);
+    let (status, page) =
+        lab.get(&format!("/api/runs/{id}/episodes?sort=length&order=desc&limit=1"));
+    assert_eq!(status, 200, "{page}");
+    let episode = &page["episodes"][0];
+    let number = &episode["episode"];
+    let (status, replay) = lab.get(&format!("/api/runs/{id}/episodes/{number}?from=0&to=20"));
+    assert_eq!((status, &replay["matches"]), (200, &json!(true)), "{replay}");
+    let (status, xray) = lab.get(&format!("/api/runs/{id}/episodes/{number}/xray?from=1&to=20"));
+    assert_eq!(status, 200, "{xray}");
+    assert_eq!(xray["kind"], "probabilities");
+    let (status, problem) = lab.post(&format!("/api/runs/{id}/evaluate"), &json!({}));
+    assert_eq!(status, 409, "{problem}");
+}
+
+#[test]
+fn an_actor_plays_with_the_network_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = begin(data, "tictactoe", "5000", "1");
+    wait_for_event(data, &id, "done");
+    let model = data.join("runs").join(&id).join("models/latest.onnx");
+    let model = model.to_str().unwrap();
+    let args = ["actor", "tictactoe", "--model", model, "--replay", "games.db", "--games", "300"];
+    let output = run(data, &[&args[..], &["--simulations", "8", "--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = result(&output);
+    assert!(report["games"].as_u64().unwrap() >= 300, "{report}");
+    assert_eq!((&report["last_id"], &report["networks"]), (&report["games"], &json!(1)));
+    // It appends to what is there.
+    let output = run(data, &[&args[..], &["--simulations", "8", "--json"]].concat());
+    assert!(result(&output)["last_id"].as_u64() > report["last_id"].as_u64());
+    // A file that is no network is told of at once.
+    let args = ["actor", "tictactoe", "--model", "games.db", "--replay", "other.db"];
+    let output = run(data, &args);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+}
