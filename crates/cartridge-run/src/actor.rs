@@ -172,7 +172,8 @@ mod tests {
         assert!(!actor.play().unwrap().unwrap().is_new_network);
         write_beside(&model, &network(2)).unwrap();
         // The clock of files may be coarse; its size is the same.
-        let later = SystemTime::now() + std::time::Duration::from_secs(5);
+        let later = fs::metadata(&model).unwrap().modified().unwrap();
+        let later = later + std::time::Duration::from_secs(5);
         fs::File::open(&model).unwrap().set_modified(later).unwrap();
         assert!(actor.play().unwrap().unwrap().is_new_network);
         // What is no network is passed over.
