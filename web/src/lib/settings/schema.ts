@@ -2,6 +2,7 @@
  * Settings of a configuration, as the lab's schemas describe them: what a form shows of each, what
  * may be typed, and where a slider stands. The bounds are those that the server checks.
  */
+import { numberOf } from './schedule';
 import { NONE, count } from '$lib/format';
 
 /** A value of a configuration. */
@@ -253,7 +254,7 @@ export function hasSlider({ kind, min, max }: Setting): boolean {
 export function position(setting: Setting, value: Value | undefined): number {
   const low = setting.min ?? 0;
   const high = setting.max ?? 1;
-  const plain = typeof value === 'string' ? Number(value.replace(/^lin_/, '')) : value;
+  const plain = typeof value === 'string' ? Number(numberOf(value)) : value;
   if (typeof plain !== 'number' || Number.isNaN(plain)) return 0;
   const share = isLog(setting)
     ? Math.log(Math.max(plain, low) / low) / Math.log(high / low)

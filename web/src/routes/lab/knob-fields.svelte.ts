@@ -1,4 +1,5 @@
 /** All settings of the next run beside the three in sight: as text, at their preset until changed. */
+import { isSchedule } from '$lib/settings/schedule';
 import { api, asProblem } from '$lib/api/client';
 import type { Problem } from '$lib/api/types';
 import { type Knob, knobsOf, written } from '$lib/knobs';
@@ -113,7 +114,7 @@ export function complaintOf(knob: Knob, text: string): string | undefined {
   if (knob.kind !== 'number' && knob.kind !== 'integer') return undefined;
   if (knob.nullable && text === 'none') return undefined;
   // A schedule, which the lab understands and checks.
-  if (text.startsWith('lin_')) return undefined;
+  if (isSchedule(text)) return undefined;
   const value = parse(text);
   if (Number.isNaN(value)) return 'Not a number.';
   if (knob.kind === 'integer' && !Number.isInteger(value)) return 'A whole number, please.';
@@ -126,7 +127,7 @@ export function valueOf(knob: Knob, text: string): unknown {
     case 'number':
     case 'integer':
       if (text === 'none') return null;
-      return text.startsWith('lin_') ? text : parse(text);
+      return isSchedule(text) ? text : parse(text);
     case 'boolean':
       return text === 'on';
     case 'choice':

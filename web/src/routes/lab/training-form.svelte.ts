@@ -1,4 +1,5 @@
 /** The form's fields as text, checked here first and then by the server. */
+import { isSchedule as hasPrefix, numberOf } from '$lib/settings/schedule';
 import type { ApiProblem } from '$lib/api/client';
 
 export type FieldName = 'learning_rate' | 'total_timesteps' | 'seed';
@@ -44,13 +45,13 @@ export function parse(text: string): number {
 
 /** A learning rate may be a schedule: `lin_0.001` falls from there to nothing. */
 function isSchedule(field: FieldName, text: string): boolean {
-  return field === 'learning_rate' && text.trim().startsWith('lin_');
+  return field === 'learning_rate' && hasPrefix(text);
 }
 
 /** What is wrong with a field's text, if anything. */
 export function complaint(field: FieldName, text: string): string | undefined {
   const rule = RULES[field];
-  const value = parse(isSchedule(field, text) ? text.trim().slice('lin_'.length) : text);
+  const value = parse(isSchedule(field, text) ? numberOf(text) : text);
   if (Number.isNaN(value)) return 'Not a number.';
   if (rule.whole && !Number.isInteger(value)) return 'A whole number, please.';
   if (value < rule.min || value > rule.max) return `From ${rule.range}.`;

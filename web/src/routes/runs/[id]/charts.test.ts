@@ -36,3 +36,14 @@ test('a stretch without points keeps its chart', () => {
     ['train/loss', 1],
   ]);
 });
+
+test('a training by self-play has charts of its own', () => {
+  const whole = seriesOf('arena/elo', 'train/policy_loss', 'self_play/cache_share');
+  const shown = chartsOf(whole, whole, { isOurs: true, ended: false, isSelfPlay: true });
+  const keys = shown.map(({ key }) => key);
+  expect(keys.slice(0, 2)).toEqual(['arena/elo', 'arena/score_best']);
+  expect(keys).not.toContain('train/approx_kl');
+  expect(keys.at(-1)).toBe('self_play/cache_share');
+  const score = shown.find(({ key }) => key === 'arena/score_best');
+  expect([score?.format(0.625), score?.format(null)]).toEqual(['62%', '–']);
+});
