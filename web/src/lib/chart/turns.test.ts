@@ -18,10 +18,30 @@ function made() {
   return { turns, frames, drawn, draws, frame: () => frames.shift()?.() };
 }
 
+/** The same, after each of the charts was drawn once. */
+function opened() {
+  const all = made();
+  for (const chart of CHARTS) all.turns.ask(chart, all.draws(chart.name));
+  all.frame();
+  all.drawn.length = 0;
+  return all;
+}
+
 const CHARTS = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name }));
 
-test('a frame draws what fits into it, and the next goes on', () => {
+test('all that was never drawn is drawn at once, if it is not too much', () => {
   const { turns, frames, drawn, draws, frame } = made();
+  for (const chart of CHARTS) turns.ask(chart, draws(chart.name));
+  frame();
+  expect(drawn).toEqual(['a', 'b', 'c', 'd', 'e']);
+  for (let more = 0; more < 12; more += 1) turns.ask({}, draws('new'));
+  frame();
+  expect(drawn).toHaveLength(15);
+  expect(frames).toHaveLength(1);
+});
+
+test('a frame draws what fits into it, and the next goes on', () => {
+  const { turns, frames, drawn, draws, frame } = opened();
   for (const chart of CHARTS) turns.ask(chart, draws(chart.name));
   expect(frames).toHaveLength(1);
   frame();
@@ -32,7 +52,7 @@ test('a frame draws what fits into it, and the next goes on', () => {
 });
 
 test('whoever waits keeps its place, draws the newest, and may leave', () => {
-  const { turns, drawn, draws, frame } = made();
+  const { turns, drawn, draws, frame } = opened();
   const [a, b, c, d, e] = CHARTS as [object, object, object, object, object];
   for (const [index, chart] of CHARTS.entries()) turns.ask(chart, draws(`old ${index}`));
   frame();
@@ -43,4 +63,21 @@ test('whoever waits keeps its place, draws the newest, and may leave', () => {
   expect(drawn.slice(3)).toEqual(['new', 'new', 'new']);
   frame();
   expect(drawn).toHaveLength(7);
+});
+
+test('what comes after all that a page draws waits for it, and may leave', () => {
+  const { turns, drawn, draws, frame } = made();
+  const rest: string[] = [];
+  turns.afterAll(() => rest.push('rest'));
+  const leave = turns.afterAll(() => rest.push('of another page'));
+  leave();
+  // The charts are laid out by the first frame, and too many for the second.
+  for (let frames = 0; frames < 2; frames += 1) frame();
+  for (let chart = 0; chart < 12; chart += 1) turns.ask({}, draws('chart'));
+  while (drawn.length < 12) {
+    expect(rest).toEqual([]);
+    frame();
+  }
+  for (let frames = 0; frames < 2; frames += 1) frame();
+  expect(rest).toEqual(['rest']);
 });
