@@ -45,7 +45,11 @@ test('a frame draws what fits into it, and the next goes on', () => {
   for (const chart of CHARTS) turns.ask(chart, draws(chart.name));
   expect(frames).toHaveLength(1);
   frame();
-  expect(drawn).toEqual(['a', 'b', 'c']);
+  expect(drawn).toEqual([]);
+  frame();
+  expect(drawn).toEqual(['a', 'b']);
+  frame();
+  expect(drawn).toEqual(['a', 'b', 'c', 'd']);
   frame();
   expect(drawn).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(frames).toHaveLength(0);
@@ -55,14 +59,14 @@ test('whoever waits keeps its place, draws the newest, and may leave', () => {
   const { turns, drawn, draws, frame } = opened();
   const [a, b, c, d, e] = CHARTS as [object, object, object, object, object];
   for (const [index, chart] of CHARTS.entries()) turns.ask(chart, draws(`old ${index}`));
-  frame();
+  for (let frames = 0; frames < 2; frames += 1) frame();
   // New values for all: those that have not had their turn come first.
-  for (const chart of [a, b, c, d]) turns.ask(chart, draws('new'));
+  for (const chart of [a, b, c, d]) turns.ask(chart, draws(chart === c ? 'new c' : 'new'));
   turns.leave(e);
   frame();
-  expect(drawn.slice(3)).toEqual(['new', 'new', 'new']);
+  expect(drawn.slice(2)).toEqual(['new c', 'new']);
   frame();
-  expect(drawn).toHaveLength(7);
+  expect(drawn).toHaveLength(6);
 });
 
 test('what comes after all that a page draws waits for it, and may leave', () => {

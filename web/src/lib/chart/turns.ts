@@ -4,7 +4,7 @@
  * the next; whoever is asked to draw again before its turn keeps its place and draws the newest.
  * A page that opens is waited for, so a frame with charts that were never drawn takes longer.
  */
-const BUDGET_MS = 6;
+const BUDGET_MS = 4;
 const OPENING_MS = 24;
 
 export class Turns {
@@ -20,7 +20,9 @@ export class Turns {
   /** Draws `who` when it is its turn. */
   ask(who: object, draw: () => void): void {
     this.#waiting.set(who, draw);
-    this.#next();
+    // Whatever changed a chart has changed words around it too: they have the first frame.
+    if (this.#drawn.has(who)) this.#at(() => this.#at(() => this.#draw()));
+    else this.#at(() => this.#draw());
   }
 
   /** `who` is gone, and draws no more. */
@@ -42,22 +44,27 @@ export class Turns {
     return () => (left = true);
   }
 
-  #next(): void {
-    if (this.#asked || this.#waiting.size === 0) return;
+  /** Does something in the next frame, unless something is to be done there already. */
+  #at(then: () => void): void {
+    if (this.#asked) return;
     this.#asked = true;
     this.frame(() => {
       this.#asked = false;
-      const begun = this.clock();
-      let budget = BUDGET_MS;
-      for (const [who, draw] of this.#waiting) {
-        this.#waiting.delete(who);
-        if (!this.#drawn.has(who)) budget = OPENING_MS;
-        this.#drawn.add(who);
-        draw();
-        if (this.clock() - begun >= budget) break;
-      }
-      this.#next();
+      then();
     });
+  }
+
+  #draw(): void {
+    const begun = this.clock();
+    let budget = BUDGET_MS;
+    for (const [who, draw] of this.#waiting) {
+      this.#waiting.delete(who);
+      if (!this.#drawn.has(who)) budget = OPENING_MS;
+      this.#drawn.add(who);
+      draw();
+      if (this.clock() - begun >= budget) break;
+    }
+    if (this.#waiting.size > 0) this.#at(() => this.#draw());
   }
 }
 

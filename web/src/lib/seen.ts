@@ -1,5 +1,5 @@
-/** Which charts are in the view, or so near that they soon will be; one observer tells all. */
-const NEAR = '240px 0px';
+/** What is in the view, or so near that it soon will be; one observer tells all. */
+const NEAR = '100px 0px';
 
 const watching = new WeakMap<Element, (near: boolean) => void>();
 let observer: IntersectionObserver | undefined;
