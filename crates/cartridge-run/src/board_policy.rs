@@ -1,13 +1,18 @@
-//! Policies at a board: an ONNX file that scores every move, of which the best legal one is played.
+//! Policies of others at a board: an ONNX file that scores every move, and may say what a position
+//! is worth. [`crate::thinker`] plays by it.
 //!
 //! Such a file takes one position as numbers: the player-relative planes of the game
 //! ([`GameSpec::planes`], any shape with as many numbers), or its plain observation
 //! ([`GameSpec::observation`]); `cartridge games show GAME` tells both sizes. It puts out a number
-//! for each action.
+//! for each action, and in a second output called `value` what the position is worth to the seat to
+//! move, from −1 to 1.
 
-use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
-use cartridge_games::game::{Action, GameSpec, Turn};
-use cartridge_games::registry::AnyGame;
+use std::sync::Arc;
+
+use cartridge_games::env::{ActionSpace, EnvSpec};
+use cartridge_games::game::{Game, GameSpec, Turn};
+use cartridge_learn::board_net::BoardNet;
+use cartridge_learn::onnx::{OnnxError, Values};
 
 use crate::error::Result;
 use crate::policy_file::PolicyFile;
@@ -38,8 +43,19 @@ impl BoardPolicy {
         }
     }
 
-    /// What it plays in a position that is not over. It leaves nothing to chance.
-    pub fn choose(&self, game: &AnyGame) -> Result<Action> {
+    /// The network of ours that the file was made from, if it was and sees planes.
+    pub fn board_net(&self) -> Option<&Arc<BoardNet>> {
+        self.file.policy.board_net().filter(|_| self.sees_planes)
+    }
+
+    /// Whether it says what a position is worth, so that a search can go by it.
+    pub fn has_value(&self) -> bool {
+        self.file.policy.has_value()
+    }
+
+    /// What it says of a position that is not over: a number for each action, and what the position
+    /// is worth to the seat to move, where it says that. Neither needs to make sense.
+    pub fn judge<G: Game>(&self, game: &G) -> Result<(Vec<f32>, Option<f32>)> {
         let Turn::Seat(seat) = game.turn() else { unreachable!("it is asked on its turn only") };
         let mut seen = vec![0.0; self.spec.observation];
         if self.sees_planes {
@@ -47,15 +63,17 @@ impl BoardPolicy {
         } else {
             game.observe(seat, &mut seen);
         }
-        let mut legal = vec![false; self.spec.actions.size()];
-        for action in game.legal_actions() {
-            legal[action.0] = true;
-        }
-        let chosen = self.file.policy.choose(&self.spec, &seen, &legal, 1);
-        let chosen = chosen.map_err(|error| self.file.error(error))?;
-        match chosen.first() {
-            Some(AnyAction::Discrete(action)) => Ok(*action),
-            _ => unreachable!("a board has discrete actions, and one position was asked about"),
+        let outputs = self.file.policy.act(&seen, 1).map_err(|error| self.file.error(error))?;
+        let n_actions = self.spec.actions.size();
+        match outputs.actor {
+            Values::Float(scores) if scores.len() == n_actions => {
+                Ok((scores, outputs.value.and_then(|values| values.first().copied())))
+            }
+            _ => {
+                let reason = "it puts out another number of numbers than when it was checked";
+                let (env_id, reason) = (self.spec.id.to_owned(), reason.to_owned());
+                Err(self.file.error(OnnxError::Mismatch { env_id, reason }))
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use cartridge_games::registry::make_env;
+use cartridge_learn::board_net::BoardNet;
 use cartridge_learn::learner::State;
 use cartridge_learn::onnx::export::export_policy;
 use cartridge_learn::policy::Policy;
@@ -237,6 +238,27 @@ pub fn load_named(dir: &RunDir, run: &RunId, name: &str) -> Result<(CheckpointMa
         return Err(StoreError::Damaged { path, detail }.into());
     }
     Ok((manifest, policy))
+}
+
+/// Reads the network of a checkpoint of a board game.
+pub fn load_board_net(
+    dir: &RunDir,
+    run: &RunId,
+    name: &str,
+) -> Result<(CheckpointManifest, BoardNet)> {
+    let manifest = manifest(dir, run, name)?;
+    let path = dir.checkpoints_path().join(name).join(WEIGHTS);
+    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
+    let network = BoardNet::from_safetensors(&bytes).map_err(|source| RunError::Policy {
+        run: run.clone(),
+        name: name.to_owned(),
+        source,
+    })?;
+    if network.sha256() != manifest.weights_sha256 {
+        let detail = "the weights are not those that the manifest names".to_owned();
+        return Err(StoreError::Damaged { path, detail }.into());
+    }
+    Ok((manifest, network))
 }
 
 /// What a checkpoint is.

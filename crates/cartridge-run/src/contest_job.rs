@@ -165,7 +165,8 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let mut players = Vec::new();
     for (place, about) in job.players.iter().enumerate() {
         let file = job.files.get(place).and_then(Option::as_deref);
-        let learnt = file.map(|file| read_learnt(&dir, file)).transpose()?;
+        let learnt = file.map(|file| Learnt::read(&dir.path().join(PLAYERS).join(file)));
+        let learnt = learnt.transpose()?;
         players.push(Player::restored(&job.game, &job.env, about, learnt.as_ref())?);
     }
     let mut court = Court {
@@ -197,14 +198,6 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     court.record(Event::Done { reason, step: 0, weights_sha256, checkpoint })?;
     court.events.sync()?;
     Ok(true)
-}
-
-/// What a player has learnt, from the run's own folder.
-fn read_learnt(dir: &RunDir, file: &str) -> Result<Learnt> {
-    let path = dir.path().join(PLAYERS).join(file);
-    let kind = if file.ends_with(".safetensors") { "safetensors" } else { "onnx" };
-    let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
-    Ok(Learnt { kind, bytes })
 }
 
 /// A match or tournament in progress, under a supervisor.

@@ -10,6 +10,7 @@ mod contests;
 mod evaluations;
 mod experiments;
 mod models;
+mod networks;
 mod readiness;
 mod steering;
 mod views;
@@ -17,6 +18,7 @@ mod views;
 pub use self::contests::{ContestView, NewMatch, NewTournament};
 pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
+pub use self::networks::{NetworkKind, NetworkView};
 pub use self::views::DiskProblem;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};

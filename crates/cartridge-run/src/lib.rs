@@ -22,7 +22,8 @@
 //! * [`film`]: episodes as MP4 files; `camera`: those of a training's evaluations.
 //! * [`policy_file`]: policies that other programs made, as ONNX files.
 //! * [`model`]: named models with versions that outlive their runs.
-//! * [`board_policy`]: policies at a board.
+//! * [`board_policy`]: policies of others at a board; [`thinker`]: networks that think there, alone or
+//!   with a search; [`shipped`]: those that the program brings along.
 //! * [`archive`]: a folder as one file.
 //! * [`discovery`]: what runs have made: found, named and told.
 //! * [`retention`], [`janitor`]: what is kept, and who sees to it.
@@ -34,6 +35,7 @@
 //! * [`par`], [`throughput`]: what scripted players reach, and how fast environments step.
 //! * [`opponent`], [`hint`]: players that need no training, and asked; [`player`]: all who can be
 //!   compared.
+//! * [`notation`]: positions as the moves that lead there.
 //! * [`matches`], [`tournament`]: players compared; [`contest_job`]: as runs of their own.
 //! * [`ratings`], [`leaderboard`]: how strong players are, and what trainings have reached.
 //! * [`trace`]: an episode from its seed and actions, number by number.
@@ -88,6 +90,7 @@ pub mod live;
 pub mod matches;
 pub mod metrics;
 pub mod model;
+pub mod notation;
 pub mod opponent;
 pub mod par;
 pub mod play;
@@ -105,8 +108,10 @@ pub mod saturation;
 pub mod secret;
 pub mod session;
 pub mod settings;
+pub mod shipped;
 pub mod steer;
 pub mod supervisor;
+pub mod thinker;
 pub mod throughput;
 pub mod time;
 pub mod token;

@@ -11,6 +11,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use cartridge_games::registry::{AnyGame, is_game, make_env, present_id};
+use cartridge_learn::onnx::board::export_board_net;
 use cartridge_learn::policy::Policy;
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::models::{self, BEST, LATEST, LockedModels, is_word};
@@ -81,6 +82,13 @@ pub enum Source {
         /// The artifact.
         artifact: ArtifactId,
     },
+    /// A version of another model.
+    Version {
+        /// The model.
+        model: Box<Model>,
+        /// Its version.
+        version: Box<ModelVersion>,
+    },
     /// An ONNX file from elsewhere.
     File {
         /// Where it is.
@@ -109,9 +117,50 @@ pub fn add(data: &DataDir, new: NewVersion, by: By<'_>) -> Result<(Model, ModelV
     if notes.chars().count() > MOST_NOTES {
         return Err(bad("notes", format!("at most {MOST_NOTES} letters")).into());
     }
-    let Copied { env_id, mut version, contents } = copy(data, source)?;
+    keep(data, &name, copy(data, source)?, &notes, by)
+}
+
+/// Makes something the best at its board game: `model:GAME@best`, and so
+/// `data/models/GAME/best.onnx`. What that model has already is not copied again.
+pub fn promote(data: &DataDir, source: Source, by: By<'_>) -> Result<(Model, ModelVersion)> {
+    let copied = copy(data, source)?;
+    if !is_game(&copied.env_id) {
+        let detail = format!(
+            "{} is no board game; `cartridge models alias NAME best VERSION` says which version of \
+             a model is the best",
+            copied.env_id
+        );
+        return Err(ConfigError::BadValue { key: "source".to_owned(), detail }.into());
+    }
+    let name: ModelName = copied.env_id.parse()?;
+    let list = ModelList::read(data)?;
+    let known = list.models.iter().find(|model| model.name == name);
+    let same = known.and_then(|model| {
+        let versions = model.versions.iter();
+        versions.rev().find(|version| version.sha256 == copied.version.sha256).cloned()
+    });
+    let version = match same {
+        Some(version) => version,
+        None => keep(data, &name, copied, "", by)?.1,
+    };
+    if known.is_some_and(|model| model.archived) {
+        archive(data, &name, false, by)?;
+    }
+    Ok((alias(data, &name, BEST, version.version, by)?, version))
+}
+
+/// Adds what was copied to a model, as its newest version.
+fn keep(
+    data: &DataDir,
+    name: &ModelName,
+    copied: Copied,
+    notes: &str,
+    by: By<'_>,
+) -> Result<(Model, ModelVersion)> {
+    let bad = |key: &str, detail: String| ConfigError::BadValue { key: key.to_owned(), detail };
+    let Copied { env_id, mut version, contents } = copied;
     let mut locked = LockedModels::open(data)?;
-    let known = locked.list.models.iter().find(|model| model.name == name);
+    let known = locked.list.models.iter().find(|model| model.name == *name);
     if let (Some(model), Some(key)) = (known, by.request) {
         let made = model.versions.iter().find(|made| {
             (made.created_by.as_str(), made.request.as_deref()) == (by.who, Some(key))
@@ -144,7 +193,7 @@ pub fn add(data: &DataDir, new: NewVersion, by: By<'_>) -> Result<(Model, ModelV
     version.request = by.request.map(str::to_owned);
     let parts: Vec<(&str, &[u8])> =
         contents.iter().map(|(file, content)| (*file, content.as_slice())).collect();
-    version.files = locked.write_files(&name, version.version, &parts)?;
+    version.files = locked.write_files(name, version.version, &parts)?;
     if known.is_none() {
         locked.list.models.push(Model {
             name: name.clone(),
@@ -157,7 +206,7 @@ pub fn add(data: &DataDir, new: NewVersion, by: By<'_>) -> Result<(Model, ModelV
             aliases: BTreeMap::new(),
         });
     }
-    let model = locked.get_mut(&name)?;
+    let model = locked.get_mut(name)?;
     model.archived = false;
     model.aliases.insert(LATEST.to_owned(), version.version);
     model.versions.push(version.clone());
@@ -167,7 +216,7 @@ pub fn add(data: &DataDir, new: NewVersion, by: By<'_>) -> Result<(Model, ModelV
         "version": version.version, "run": version.run, "checkpoint": version.checkpoint,
         "step": version.step, "sha256": version.sha256,
     });
-    record(data, by, Deed::Create, &name, Value::Null, new)?;
+    record(data, by, Deed::Create, name, Value::Null, new)?;
     Ok((model, version))
 }
 
@@ -315,6 +364,7 @@ fn copy(data: &DataDir, source: Source) -> Result<Copied> {
     match source {
         Source::Checkpoint { run, which } => copy_checkpoint(data, &run, which.as_deref()),
         Source::Artifact { run, artifact } => copy_artifact(data, &run, &artifact),
+        Source::Version { model, version } => copy_version(data, &model, *version),
         Source::File { path, env_id } => {
             let bytes = policy_file::read(&path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => RunError::NoPolicyFile(path.display().to_string()),
@@ -403,20 +453,45 @@ fn copy_checkpoint(data: &DataDir, run: &Manifest, which: Option<&str>) -> Resul
     }
     let which = which.unwrap_or_else(|| usual_checkpoint(&dir));
     let name = checkpoint::find(&dir, &run.id, which)?;
-    let (manifest, policy) = checkpoint::load_named(&dir, &run.id, &name)?;
     let path = dir.checkpoints_path().join(&name).join(ONNX);
-    // Checkpoints of older versions have none.
-    let onnx = match std::fs::read(&path) {
-        Ok(onnx) => onnx,
-        Err(_) => checkpoint::to_onnx(&dir, &run.env_id, &policy, manifest.step)?,
+    let onnx = std::fs::read(&path).ok();
+    let (manifest, weights, onnx) = if is_game(&run.env_id) {
+        let (manifest, network) = checkpoint::load_board_net(&dir, &run.id, &name)?;
+        let facts = [
+            ("env_id", run.env_id.clone()),
+            ("step", manifest.step.to_string()),
+            ("weights_sha256", manifest.weights_sha256.clone()),
+            ("run_id", run.id.to_string()),
+        ];
+        let facts = facts.map(|(key, value)| (key.to_owned(), value)).to_vec();
+        let onnx = onnx.unwrap_or_else(|| export_board_net(&network, facts));
+        (manifest, network.to_safetensors(), onnx)
+    } else {
+        let (manifest, policy) = checkpoint::load_named(&dir, &run.id, &name)?;
+        // Checkpoints of older versions have none.
+        let onnx = match onnx {
+            Some(onnx) => onnx,
+            None => checkpoint::to_onnx(&dir, &run.env_id, &policy, manifest.step)?,
+        };
+        (manifest, policy.to_safetensors(), onnx)
     };
     let version = ModelVersion {
         checkpoint: Some(name),
         step: manifest.step,
         ..of_run(data, run, manifest.weights_sha256)
     };
-    let contents = vec![(ONNX, onnx), (WEIGHTS, policy.to_safetensors())];
+    let contents = vec![(ONNX, onnx), (WEIGHTS, weights)];
     Ok(Copied { env_id: run.env_id.clone(), version, contents })
+}
+
+fn copy_version(data: &DataDir, model: &Model, version: ModelVersion) -> Result<Copied> {
+    let mut contents = Vec::new();
+    for file in [ONNX, WEIGHTS] {
+        if version.files.iter().any(|listed| listed.file == file) {
+            contents.push((file, read_file(data, &model.name, &version, file)?));
+        }
+    }
+    Ok(Copied { env_id: model.env_id.clone(), version, contents })
 }
 
 fn copy_artifact(data: &DataDir, run: &Manifest, id: &ArtifactId) -> Result<Copied> {

@@ -4,21 +4,27 @@
 //! `events.jsonl` holds what was done: moves, moves taken back, hints. Lines are only ever added,
 //! so the whole history stays; the game as it stands is folded from them. Nothing is kept in memory
 //! between two requests, so any number of games go on side by side, a restart of the lab changes
-//! none of them, and a game begun in a terminal can be gone on with in the browser.
+//! none of them, and a game begun in a terminal can be gone on with in the browser. What an opponent
+//! has learnt is copied into the folder of the game. [`thoughts`] has what a network makes of it.
+
+pub mod thoughts;
 
 use cartridge_games::game::{Action, Seat, Turn};
 use cartridge_games::registry::{AnyGame, is_game};
+use cartridge_store::data_dir::write_beside;
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
     DataDir, Event, EventLine, Manifest, MatchPlayer, RunDir, RunId, RunKind, StoreError,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Map;
 
 use crate::clock::unix_now;
 use crate::error::{Result, RunError};
 use crate::hint::Hint;
 use crate::lab::Lab;
-use crate::player::Player;
+use crate::opponent::Opponent;
+use crate::player::{Door, Found, Learnt, Origin, Player, simulations_in};
 
 /// What the manifest of a game keeps as its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +36,76 @@ struct Terms {
     seat: usize,
     /// Decides every choice of the opponent.
     seed: u64,
+    /// What else is known of an opponent that was learnt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learnt: Option<Kept>,
+}
+
+/// An opponent that was learnt, as its game keeps it: so that it does not matter what becomes of its
+/// run or model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    /// Its name for people.
+    name: String,
+    /// Hash of what it has learnt.
+    sha256: Option<String>,
+    /// The copy of it in the folder of the game.
+    file: String,
+    /// Where it was learnt.
+    #[serde(flatten)]
+    origin: Origin,
+}
+
+/// Whom a person plays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rival {
+    /// Who it is.
+    pub about: MatchPlayer,
+    /// The simulations of its search, where it is a network.
+    pub n_simulations: Option<u32>,
+    /// Where it was learnt, as far as that is known.
+    pub origin: Origin,
+    /// The copy of it in the folder of the game.
+    file: Option<String>,
+}
+
+impl Rival {
+    fn new(terms: &Terms) -> Self {
+        let key = terms.opponent.clone();
+        let n_simulations = simulations_in(&key);
+        if let Some(Kept { name, sha256, file, origin }) = terms.learnt.clone() {
+            let about = MatchPlayer { key, name, sha256 };
+            return Self { about, n_simulations, origin, file: Some(file) };
+        }
+        let builtin: Option<Opponent> = key.parse().ok();
+        // Games of older versions name a model, and keep nothing of it.
+        let name = match builtin {
+            Some(opponent) => opponent.name(),
+            None => key.strip_prefix("model:").unwrap_or(&key).to_owned(),
+        };
+        let about = MatchPlayer { key, name, sha256: None };
+        Self { about, n_simulations, origin: Origin::default(), file: None }
+    }
+
+    /// The built-in opponent that it is, if it is one.
+    pub fn builtin(&self) -> Option<Opponent> {
+        self.about.key.parse().ok()
+    }
+
+    /// The player, ready to play.
+    fn seat(&self, data: &DataDir, run: &Manifest) -> Result<Player> {
+        let game = &run.env_id;
+        if let Some(opponent) = self.builtin() {
+            return Ok(Player::opponent(opponent));
+        }
+        let Some(file) = &self.file else {
+            // Models played by their policy alone then.
+            let text = format!("{}:0", self.about.key);
+            return Ok(Player::at_board(data, game, &text, Door::Http)?.player);
+        };
+        let learnt = Learnt::read(&data.run(&run.id).path().join(file))?;
+        Player::restored(game, &Map::new(), &self.about, Some(&learnt))
+    }
 }
 
 /// The side that a person wants.
@@ -48,8 +124,10 @@ pub enum Side {
 pub struct NewPlay<'a> {
     /// Id of the game.
     pub game: &'a str,
-    /// Id of the opponent, or a named model: `model:NAME@VERSION`.
+    /// Who is played: the id of an opponent, or what was learnt, as [`crate::player`] has it.
     pub opponent: &'a str,
+    /// Where that was written.
+    pub door: Door,
     /// The side that the person wants.
     pub side: Side,
     /// Decides every choice that is left to chance.
@@ -66,7 +144,7 @@ pub struct Play {
     /// The person's seat.
     pub seat: Seat,
     /// Whom the person plays.
-    pub opponent: Player,
+    pub opponent: Rival,
     /// The moves so far: who, and what. Those that were taken back are not among them.
     pub moves: Vec<(Seat, Action)>,
     /// How often the person took a move back.
@@ -92,17 +170,25 @@ pub enum Outcome {
 impl Play {
     /// Sets up a new game; an opponent that moves first has moved. `version` is the product's.
     pub fn begin(data: &DataDir, version: &str, new: NewPlay<'_>) -> Result<Self> {
-        let NewPlay { game, opponent, side, seed } = new;
+        let NewPlay { game, opponent, door, side, seed } = new;
         let position = start(game, seed)?;
-        let opponent = Player::at_board(data, game, opponent)?;
+        let Found { player, learnt, origin } = Player::at_board(data, game, opponent, door)?;
         let seat = match side {
             Side::First => 0,
             Side::Second => 1,
             Side::Random => fastrand::Rng::with_seed(seed).usize(..2),
         };
-        let MatchPlayer { key, name, .. } = opponent.about;
-        let terms = Terms { game: game.to_owned(), opponent: key, seat, seed };
-        let (_, manifest) = RunDir::create(data, |id| Manifest {
+        let MatchPlayer { key, name, sha256 } = player.about;
+        let kept = learnt.as_ref().map(|learnt| {
+            let (name, file) = (name.clone(), format!("opponent.{}", learnt.kind));
+            Kept { name, sha256, file, origin }
+        });
+        let terms = Terms { game: game.to_owned(), opponent: key, seat, seed, learnt: kept };
+        let prepare = |dir: &RunDir| match (&terms.learnt, &learnt) {
+            (Some(kept), Some(learnt)) => write_beside(&dir.path().join(&kept.file), &learnt.bytes),
+            _ => Ok(()),
+        };
+        let (_, manifest) = RunDir::create_prepared(data, prepare, |id| Manifest {
             format: Manifest::FORMAT,
             id,
             kind: RunKind::Human,
@@ -252,7 +338,7 @@ impl Play {
             manifest,
             game: start(&terms.game, terms.seed)?,
             seat: Seat(terms.seat),
-            opponent: Player::at_board(data, &terms.game, &terms.opponent)?,
+            opponent: Rival::new(&terms),
             moves: Vec::new(),
             n_take_backs: 0,
             n_hints: 0,
@@ -303,6 +389,9 @@ impl Play {
 struct Table {
     events: Appender,
     play: Play,
+    data: DataDir,
+    /// The opponent, once it has had to move.
+    player: Option<Player>,
 }
 
 impl Table {
@@ -311,7 +400,8 @@ impl Table {
         // Read once before, so that what is no game is not written to.
         Play::replay(data, id)?;
         let events = Appender::open_in_turn(data.run(id).events_path())?;
-        let mut table = Self { events, play: Play::replay(data, id)? };
+        let play = Play::replay(data, id)?;
+        let mut table = Self { events, play, data: data.clone(), player: None };
         table.answer()?;
         Ok(table)
     }
@@ -335,7 +425,12 @@ impl Table {
         while let Turn::Seat(seat) = self.play.game.turn()
             && seat != self.play.seat
         {
-            let action = self.play.opponent.choose(&self.play.game, &mut self.play.rng())?;
+            let player = match self.player.take() {
+                Some(player) => player,
+                None => self.play.opponent.seat(&self.data, &self.play.manifest)?,
+            };
+            let action = player.choose(&self.play.game, &mut self.play.rng())?;
+            self.player = Some(player);
             self.play_action(seat, action)?;
         }
         Ok(())
@@ -345,7 +440,8 @@ impl Table {
 impl Lab {
     /// See [`Play::begin`].
     pub fn new_play(&self, game: &str, opponent: &str, side: Side) -> Result<Play> {
-        let new = NewPlay { game, opponent, side, seed: fastrand::u64(..) };
+        let (door, seed) = (Door::Http, fastrand::u64(..));
+        let new = NewPlay { game, opponent, door, side, seed };
         let play = Play::begin(&self.data, &self.launcher.version, new)?;
         self.adopt(&play.manifest.id)?;
         Ok(play)

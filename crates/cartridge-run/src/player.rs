@@ -3,10 +3,15 @@
 //! | written | means |
 //! |---|---|
 //! | `random`, `mcts:100`, `builtin:perfect`, `club` | an opponent of the game, by id or level; at an environment `random`, or one of its scripted players |
+//! | `best` | at a board, the lab's `model:GAME@best`, or else the shipped model |
+//! | `shipped` | at a board, the model that the program brings along |
 //! | `model:NAME`, `model:NAME@3`, `model:NAME@best` | a named model; the best version, or else the newest, where none is said |
 //! | `run:RUN`, `RUN`, `RUN@200000`, `RUN@latest` | a checkpoint of a run; the best, or else the newest, where none is said |
 //! | `artifact:RUN/ARTIFACT` | an ONNX file that a run has made |
-//! | `FILE.onnx` | a file, on the command line only: no route takes a path |
+//! | `ckpt:FOLDER`, `onnx:FILE`, `FILE.onnx` | the folder of a checkpoint, or a file, on the command line only: no route takes a path |
+//!
+//! At a board what was learnt may end in `:200`, the simulations of its search, or in the name of a
+//! strength, such as `:club`; with `:0` it plays by its policy alone.
 //!
 //! Whatever was written, a player is known by a key that always plays the same, and a match says
 //! which.
@@ -20,8 +25,13 @@ use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
 use cartridge_games::game::Action;
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{AnyGame, is_game, make_env, present_id};
-use cartridge_learn::policy::Policy;
-use cartridge_store::{DataDir, MatchPlayer, RunId};
+use cartridge_learn::board_net::BoardNet;
+use cartridge_learn::policy::{Policy, PolicyError};
+use cartridge_store::{
+    DataDir, MatchPlayer, Model, ModelList, ModelName, ModelVersion, RunDir, RunId, StoreError,
+    models,
+};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::board_policy::BoardPolicy;
@@ -31,6 +41,10 @@ use crate::evaluation::{Actor, Manner, play};
 use crate::model;
 use crate::opponent::Opponent;
 use crate::policy_file::{self, PolicyFile};
+use crate::shipped;
+use crate::thinker::{
+    MOST_SIMULATIONS, MOST_SIMULATIONS_BY_REQUEST, STRENGTHS, Thinker, USUAL_SIMULATIONS,
+};
 
 /// Where a player was written, which decides what it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +67,8 @@ pub struct Player {
 enum Brain {
     /// At a board, one that needs no training.
     Builtin(Opponent),
-    /// At a board, a policy.
-    Board(Arc<BoardPolicy>),
+    /// At a board, a network and the simulations of its search.
+    Board(Arc<Thinker>, u32),
     /// In an environment, any legal action.
     Random,
     /// In the belt of asteroids, a scripted player.
@@ -74,6 +88,16 @@ pub struct Learnt {
     pub bytes: Vec<u8>,
 }
 
+impl Learnt {
+    /// What was kept in a file, by its name.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let is_ours = path.extension().is_some_and(|extension| extension == "safetensors");
+        let kind = if is_ours { "safetensors" } else { "onnx" };
+        let bytes = std::fs::read(path).map_err(StoreError::io(path))?;
+        Ok(Self { kind, bytes })
+    }
+}
+
 /// A player and where it comes from.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -81,6 +105,19 @@ pub struct Found {
     pub player: Player,
     /// What it has learnt; nothing where it is built in.
     pub learnt: Option<Learnt>,
+    /// Where it was learnt, as far as that is known.
+    pub origin: Origin,
+}
+
+/// Where something was learnt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// The steps of the run by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
 }
 
 /// Players that can meet, and where.
@@ -97,24 +134,38 @@ pub struct Table {
 /// What somebody wrote, looked up but not yet at a table.
 enum Named<'a> {
     Builtin(&'a str),
-    Learnt { about: MatchPlayer, env_id: Option<String>, env: Map<String, Value>, learnt: Learnt },
+    Learnt(Box<NamedLearnt>),
+}
+
+/// What somebody wrote that has learnt something.
+struct NamedLearnt {
+    /// Who it is, without simulations.
+    about: MatchPlayer,
+    env_id: Option<String>,
+    env: Map<String, Value>,
+    learnt: Learnt,
+    /// The simulations that were written, if any.
+    n_simulations: Option<u32>,
+    origin: Origin,
 }
 
 impl Table {
     /// Finds players for `game`, or for the game that the first of them with a mind of its own is
-    /// for. `env` has options of the environment; without any they are those of the policies.
+    /// for. `env` has options of the environment; without any they are those of the policies. At a
+    /// board, `n_simulations` is what those who have learnt search with where they do not say.
     pub fn find(
         data: &DataDir,
         texts: &[String],
         game: Option<&str>,
         env: &Map<String, Value>,
+        n_simulations: Option<u32>,
         door: Door,
     ) -> Result<Self> {
-        let named = texts.iter().map(|text| look_up(data, text, door));
+        let named = texts.iter().map(|text| look_up(data, text, game, door));
         let named: Vec<Named<'_>> = named.collect::<Result<_>>()?;
         let learnt = || {
             named.iter().zip(texts).filter_map(|(named, text)| match named {
-                Named::Learnt { env_id, env, .. } => Some((text, env_id.as_deref(), env)),
+                Named::Learnt(it) => Some((text, it.env_id.as_deref(), &it.env)),
                 Named::Builtin(_) => None,
             })
         };
@@ -148,16 +199,25 @@ impl Table {
         } else {
             make_env(game, &options)?;
         }
+        if let Some(n_simulations) = n_simulations {
+            check_simulations(n_simulations, door).map_err(|detail| bad("simulations", &detail))?;
+            if !is_game(game) || learnt().next().is_none() {
+                let detail = "they are for those at a board who have learnt, and there is none";
+                return Err(bad("simulations", detail));
+            }
+        }
         let mut players = Vec::new();
         for (named, text) in named.iter().zip(texts) {
             let found = match named {
                 Named::Builtin(id) => {
-                    Found { player: Player::built_in(game, id, text)?, learnt: None }
+                    let (learnt, origin) = (None, Origin::default());
+                    Found { player: Player::built_in(game, id, text)?, learnt, origin }
                 }
-                Named::Learnt { about, learnt, .. } => {
-                    let player = Player::learnt(game, &options, about.clone(), learnt);
-                    let player = player.map_err(|error| bad(text, &error.to_string()))?;
-                    Found { player, learnt: Some(learnt.clone()) }
+                Named::Learnt(it) => {
+                    let player = it.seat(game, &options, n_simulations);
+                    let player = player.map_err(|error| bad(text, &detail_of(error)))?;
+                    let (learnt, origin) = (Some(it.learnt.clone()), it.origin.clone());
+                    Found { player, learnt, origin }
                 }
             };
             players.push(found);
@@ -166,27 +226,124 @@ impl Table {
     }
 }
 
+impl NamedLearnt {
+    /// A player at a game, with the simulations that were written, or those that are `usual`.
+    fn seat(&self, game: &str, env: &Map<String, Value>, usual: Option<u32>) -> Result<Player> {
+        let Self { about, learnt, n_simulations, .. } = self;
+        let player = Player::learnt(game, env, about.clone(), learnt, 0)?;
+        let Brain::Board(thinker, _) = &player.brain else {
+            return match n_simulations {
+                None => Ok(player),
+                Some(_) => Err(bad(&about.name, "simulations are for boards")),
+            };
+        };
+        let asked = n_simulations.or(usual);
+        let usual = if thinker.has_value() { USUAL_SIMULATIONS } else { 0 };
+        player.with_simulations(asked.unwrap_or(usual))
+    }
+}
+
+/// What is wrong with a player, without the name of it.
+fn detail_of(error: RunError) -> String {
+    match error {
+        RunError::BadPlayer { detail, .. } => detail,
+        error => error.to_string(),
+    }
+}
+
 /// Complains about built-in players that `game` does not have, without a data folder: so that a slip
 /// of the pen makes none.
 pub fn check_built_in(game: &str, texts: &[String]) -> Result<()> {
-    let is_learnt = |text: &str| {
-        let prefixes = ["model:", "artifact:", "run:"];
-        let run = text.split('@').next().unwrap_or_default();
-        prefixes.iter().any(|prefix| text.starts_with(prefix))
-            || text.ends_with(".onnx")
+    let mut built_in = texts.iter().filter(|text| learnt_word(text).is_none());
+    built_in.try_for_each(|text| Player::built_in(game, text, text).map(|_| ()))
+}
+
+/// Whether a text names something that was learnt, and not a player that is built in.
+pub fn is_learnt(text: &str) -> bool {
+    learnt_word(text).is_some()
+}
+
+/// What a text names that was learnt, and the simulations that it says, as they are written; nothing
+/// where it names a player that is built in.
+fn learnt_word(text: &str) -> Option<(&str, Option<&str>)> {
+    let is_learnt = |word: &str| {
+        let prefixes = ["model:", "artifact:", "run:", "ckpt:", "onnx:", "shipped:"];
+        let run = word.split('@').next().unwrap_or_default();
+        ["best", "shipped"].contains(&word)
+            || prefixes.iter().any(|prefix| word.starts_with(prefix))
+            || word.ends_with(".onnx")
             || run.parse::<RunId>().is_ok()
     };
-    let mut built_in = texts.iter().filter(|text| !is_learnt(text));
-    built_in.try_for_each(|text| Player::built_in(game, text, text).map(|_| ()))
+    // A hash is longer than any number of simulations.
+    let is_number = |tail: &str| {
+        (1..=9).contains(&tail.len()) && tail.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_strength = |tail: &str| STRENGTHS.iter().any(|it| it.name.eq_ignore_ascii_case(tail));
+    match text.rsplit_once(':') {
+        Some((word, tail)) if is_learnt(word) && (is_number(tail) || is_strength(tail)) => {
+            Some((word, Some(tail)))
+        }
+        _ => is_learnt(text).then_some((text, None)),
+    }
+}
+
+/// Simulations as they are written: a number, or the name of a strength.
+fn parse_simulations(text: &str, door: Door) -> Result<u32, String> {
+    if let Some(strength) = STRENGTHS.iter().find(|it| it.name.eq_ignore_ascii_case(text)) {
+        return Ok(strength.n_simulations);
+    }
+    let n_simulations =
+        text.parse().map_err(|_| format!("`{text}` is no number of simulations"))?;
+    check_simulations(n_simulations, door)?;
+    Ok(n_simulations)
+}
+
+fn check_simulations(n_simulations: u32, door: Door) -> Result<(), String> {
+    let most = match door {
+        Door::CommandLine => MOST_SIMULATIONS,
+        Door::Http => MOST_SIMULATIONS_BY_REQUEST,
+    };
+    match n_simulations <= most {
+        true => Ok(()),
+        false => Err(format!("there are 0 to {most} simulations, not {n_simulations}")),
+    }
+}
+
+/// The simulations in the key of a player, if it has any.
+pub(crate) fn simulations_in(key: &str) -> Option<u32> {
+    learnt_word(key)?.1?.parse().ok()
 }
 
 fn bad(player: &str, detail: &str) -> RunError {
     RunError::BadPlayer { player: player.to_owned(), detail: detail.to_owned() }
 }
 
-fn look_up<'a>(data: &DataDir, text: &'a str, door: Door) -> Result<Named<'a>> {
+fn look_up<'a>(data: &DataDir, text: &'a str, game: Option<&str>, door: Door) -> Result<Named<'a>> {
+    let Some((word, simulations)) = learnt_word(text) else { return Ok(Named::Builtin(text)) };
+    let simulations = simulations.map(|simulations| parse_simulations(simulations, door));
+    let n_simulations = simulations.transpose().map_err(|detail| bad(text, &detail))?;
+    let found = look_up_learnt(data, word, game, door).map_err(|error| match error {
+        RunError::BadPlayer { detail, .. } => bad(text, &detail),
+        error => error,
+    })?;
+    Ok(Named::Learnt(Box::new(NamedLearnt { n_simulations, ..found })))
+}
+
+fn look_up_learnt(
+    data: &DataDir,
+    text: &str,
+    game: Option<&str>,
+    door: Door,
+) -> Result<NamedLearnt> {
+    if text == "best" {
+        return look_up_best(data, board(text, game)?);
+    }
+    if let Some(hash) = text.strip_prefix("shipped") {
+        return look_up_shipped(board(text, game)?, hash.strip_prefix(':'));
+    }
     if let Some(name) = text.strip_prefix("model:") {
-        return look_up_model(data, name);
+        let (model, version) = model::resolve(data, name)?;
+        return of_version(data, &model.name, model.env_id, version);
     }
     if let Some(place) = text.strip_prefix("artifact:") {
         let (run, artifact) =
@@ -197,69 +354,154 @@ fn look_up<'a>(data: &DataDir, text: &'a str, door: Door) -> Result<Named<'a>> {
         let name = format!("{artifact} of {id}");
         return of_file(text.to_owned(), name, bytes);
     }
+    if let Some(path) = text.strip_prefix("ckpt:") {
+        if door == Door::Http {
+            let detail = "no request takes a path; say `run:RUN@STEP`";
+            return Err(bad(text, detail));
+        }
+        let (dir, id, checkpoint) = checkpoint::at_path(Path::new(path)).ok_or_else(|| {
+            let detail = "that is no folder of a checkpoint, such as \
+                          data/runs/r-7f3k2m/checkpoints/step_000200000";
+            bad(text, detail)
+        })?;
+        return of_checkpoint(&dir, &id, &checkpoint);
+    }
+    let is_named_file = text.starts_with("onnx:");
     let (run, which) = match text.strip_prefix("run:").unwrap_or(text).split_once('@') {
         Some((run, which)) => (run, Some(which)),
         None => (text.strip_prefix("run:").unwrap_or(text), None),
     };
-    if text.starts_with("run:") || run.parse::<RunId>().is_ok() {
+    if !is_named_file && (text.starts_with("run:") || run.parse::<RunId>().is_ok()) {
         return look_up_run(data, &run.parse()?, which);
     }
-    if text.ends_with(".onnx") {
-        if door == Door::Http {
-            let detail = "no request takes a path; keep the file with `cartridge models add NAME \
-                          FILE.onnx` and say `model:NAME`";
-            return Err(bad(text, detail));
-        }
-        let path = Path::new(text);
-        let bytes = policy_file::read(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => RunError::NoPolicyFile(text.to_owned()),
-            _ => bad(text, &error.to_string()),
-        })?;
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let sha256 = cartridge_store::models::sha256(&bytes);
-        return of_file(format!("onnx:{}", &sha256[..16]), name, bytes);
+    if door == Door::Http {
+        let detail = "no request takes a path; keep the file with `cartridge models add NAME \
+                      FILE.onnx` and say `model:NAME`";
+        return Err(bad(text, detail));
     }
-    Ok(Named::Builtin(text))
+    let place = text.strip_prefix("onnx:").unwrap_or(text);
+    let path = Path::new(place);
+    let bytes = policy_file::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => RunError::NoPolicyFile(place.to_owned()),
+        _ => bad(text, &error.to_string()),
+    })?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let sha256 = models::sha256(&bytes);
+    of_file(format!("onnx:{}", &sha256[..16]), name, bytes)
 }
 
-fn of_file(key: String, name: String, bytes: Vec<u8>) -> Result<Named<'static>> {
+/// The game at whose board somebody is looked for.
+fn board<'a>(text: &str, game: Option<&'a str>) -> Result<&'a str> {
+    match game {
+        None => Err(bad(text, "it does not say what is played; name the game")),
+        Some(game) if !is_game(game) => {
+            Err(bad(text, &format!("{game} is no board; name a model (`model:NAME`), or a run")))
+        }
+        Some(game) => Ok(game),
+    }
+}
+
+/// The lab's best at a game, or else what the program brings along.
+fn look_up_best(data: &DataDir, game: &str) -> Result<NamedLearnt> {
+    if let Some((name, version)) = best(data, game)? {
+        return of_version(data, &name, game.to_owned(), version);
+    }
+    if shipped::model(game).is_none() {
+        let detail = format!(
+            "there is no best model of {game} yet, and no shipped one; `cartridge models promote \
+             RUN` makes one"
+        );
+        return Err(bad("best", &detail));
+    }
+    look_up_shipped(game, None)
+}
+
+/// The lab's best at a game, if there is one and it was not put away.
+pub(crate) fn best(data: &DataDir, game: &str) -> Result<Option<(ModelName, ModelVersion)>> {
+    let list = ModelList::read(data)?;
+    let is_it =
+        |model: &&Model| model.name.as_str() == game && model.env_id == game && !model.archived;
+    let model = list.models.iter().find(is_it);
+    Ok(model.and_then(|model| {
+        Some((model.name.clone(), model.version(Some(models::BEST)).ok()?.clone()))
+    }))
+}
+
+fn look_up_shipped(game: &str, hash: Option<&str>) -> Result<NamedLearnt> {
+    let file = shipped::model(game)
+        .ok_or_else(|| bad("shipped", &format!("there is no shipped model of {game}")))?;
+    let sha256 = models::sha256(file);
+    let known = &sha256[..16];
+    if hash.is_some_and(|hash| hash != known) {
+        let detail = format!("this version of the program brings another along, `shipped:{known}`");
+        return Err(bad("shipped", &detail));
+    }
+    of_file(format!("shipped:{known}"), "Shipped model".to_owned(), file.to_vec())
+}
+
+fn of_file(key: String, name: String, bytes: Vec<u8>) -> Result<NamedLearnt> {
     let file = PolicyFile::parse(Path::new(&name), &bytes)?;
     let env_id = file.policy.metadata("env_id").map(|id| present_id(id).0.to_owned());
     let env = file.policy.metadata("env").and_then(|text| serde_json::from_str(text).ok());
     let about = MatchPlayer { key, name, sha256: Some(file.sha256) };
     let learnt = Learnt { kind: "onnx", bytes };
-    Ok(Named::Learnt { about, env_id, env: env.unwrap_or_default(), learnt })
+    let env = env.unwrap_or_default();
+    let origin = Origin {
+        run: file.policy.metadata("run_id").and_then(|run| run.parse().ok()),
+        step: file.policy.metadata("step").and_then(|step| step.parse().ok()),
+    };
+    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None, origin })
 }
 
-fn look_up_model(data: &DataDir, text: &str) -> Result<Named<'static>> {
-    let (model, version) = model::resolve(data, text)?;
+fn of_version(
+    data: &DataDir,
+    name: &ModelName,
+    env_id: String,
+    version: ModelVersion,
+) -> Result<NamedLearnt> {
     let has_weights = version.files.iter().any(|file| file.file == model::WEIGHTS);
     let (file, kind) =
         if has_weights { (model::WEIGHTS, "safetensors") } else { (model::ONNX, "onnx") };
-    let bytes = model::read_file(data, &model.name, &version, file)?;
-    let name = format!("{}@{}", model.name, version.version);
+    let bytes = model::read_file(data, name, &version, file)?;
+    let name = format!("{name}@{}", version.version);
     let about = MatchPlayer { key: format!("model:{name}"), name, sha256: Some(version.sha256) };
-    let (env_id, env) = (Some(model.env_id), version.env);
-    Ok(Named::Learnt { about, env_id, env, learnt: Learnt { kind, bytes } })
+    let (env_id, env) = (Some(env_id), version.env);
+    let learnt = Learnt { kind, bytes };
+    // A file from elsewhere counts no steps.
+    let step = Some(version.step).filter(|step| *step > 0);
+    let origin = Origin { run: version.run, step };
+    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None, origin })
 }
 
-fn look_up_run(data: &DataDir, id: &RunId, which: Option<&str>) -> Result<Named<'static>> {
+fn look_up_run(data: &DataDir, id: &RunId, which: Option<&str>) -> Result<NamedLearnt> {
     let dir = data.run(id);
-    let run = dir.manifest()?;
+    dir.manifest()?;
     if checkpoint::names(&dir)?.is_empty() {
         return Err(RunError::NoCheckpoint(id.clone()));
     }
     let which = which.unwrap_or_else(|| model::usual_checkpoint(&dir));
     let checkpoint = checkpoint::find(&dir, id, which)?;
-    let (manifest, policy) = checkpoint::load_named(&dir, id, &checkpoint)?;
+    of_checkpoint(&dir, id, &checkpoint)
+}
+
+fn of_checkpoint(dir: &RunDir, id: &RunId, checkpoint: &str) -> Result<NamedLearnt> {
+    let run = dir.manifest()?;
+    let (manifest, bytes) = if is_game(&run.env_id) {
+        let (manifest, network) = checkpoint::load_board_net(dir, id, checkpoint)?;
+        (manifest, network.to_safetensors())
+    } else {
+        let (manifest, policy) = checkpoint::load_named(dir, id, checkpoint)?;
+        (manifest, policy.to_safetensors())
+    };
     let about = MatchPlayer {
         key: format!("run:{id}@{checkpoint}"),
         name: format!("{id} at step {}", manifest.step),
         sha256: Some(manifest.weights_sha256),
     };
     let env = run.config["env"].as_object().cloned().unwrap_or_default();
-    let learnt = Learnt { kind: "safetensors", bytes: policy.to_safetensors() };
-    Ok(Named::Learnt { about, env_id: Some(run.env_id), env, learnt })
+    let (env_id, learnt) = (Some(run.env_id), Learnt { kind: "safetensors", bytes });
+    let origin = Origin { run: Some(id.clone()), step: Some(manifest.step) };
+    Ok(NamedLearnt { about, env_id, env, learnt, n_simulations: None, origin })
 }
 
 impl Player {
@@ -300,43 +542,88 @@ impl Player {
         Self { about: MatchPlayer { key, name, sha256: None }, brain: Brain::Builtin(opponent) }
     }
 
-    /// Who a person plays against at a board: built in, or a named model.
-    pub fn at_board(data: &DataDir, game: &str, text: &str) -> Result<Self> {
-        if !text.starts_with("model:") {
-            return Ok(Self::opponent(Opponent::find(game, text)?));
+    /// Who a person plays against at a board: built in, or learnt.
+    pub fn at_board(data: &DataDir, game: &str, text: &str, door: Door) -> Result<Found> {
+        if !is_learnt(text) {
+            let player = Self::opponent(Opponent::find(game, text)?);
+            return Ok(Found { player, learnt: None, origin: Origin::default() });
         }
-        let texts = [text.to_owned()];
-        let mut table = Table::find(data, &texts, Some(game), &Map::new(), Door::Http)?;
-        Ok(table.players.pop().expect("one was asked for").player)
+        Self::learnt_at_board(data, game, text, None, door)
     }
 
-    /// The built-in opponent that it is, if it is one.
-    pub fn builtin(&self) -> Option<Opponent> {
+    /// Who thinks at a board by a network, with `n_simulations` where `text` does not say.
+    pub fn learnt_at_board(
+        data: &DataDir,
+        game: &str,
+        text: &str,
+        n_simulations: Option<u32>,
+        door: Door,
+    ) -> Result<Found> {
+        if !is_learnt(text) {
+            let detail = "that is no network; there are `best`, `shipped`, `model:NAME`, `run:RUN`, \
+                          and on the command line `ckpt:FOLDER` and `onnx:FILE`";
+            return Err(bad(text, detail));
+        }
+        let texts = [text.to_owned()];
+        let mut table = Table::find(data, &texts, Some(game), &Map::new(), n_simulations, door)?;
+        Ok(table.players.pop().expect("one was asked for"))
+    }
+
+    /// The same network at a board with as many simulations, of which its key and name tell. One
+    /// that cannot search has no number in its key.
+    pub fn with_simulations(mut self, n_simulations: u32) -> Result<Self> {
+        let Brain::Board(thinker, n) = &mut self.brain else {
+            return Err(bad(&self.about.name, "simulations are for networks at boards"));
+        };
+        thinker.check(n_simulations)?;
+        let MatchPlayer { key, name, .. } = &mut self.about;
+        if thinker.has_value() {
+            for (text, label) in [(key, key_suffix as fn(u32) -> String), (name, name_suffix)] {
+                let base = text.strip_suffix(&label(*n)).unwrap_or(text).to_owned();
+                *text = base + &label(n_simulations);
+            }
+        }
+        *n = n_simulations;
+        Ok(self)
+    }
+
+    /// The network that it plays by at a board, and the simulations of its search.
+    pub fn thinker(&self) -> Option<(&Arc<Thinker>, u32)> {
         match &self.brain {
-            Brain::Builtin(opponent) => Some(*opponent),
+            Brain::Board(thinker, n_simulations) => Some((thinker, *n_simulations)),
             _ => None,
         }
     }
 
-    /// A player with a file, at a game or in an environment for which it is tried.
-    pub fn learnt(
+    /// A player with a file, at a game or in an environment for which it is tried; at a board with
+    /// so many simulations.
+    fn learnt(
         game: &str,
         env: &Map<String, Value>,
         about: MatchPlayer,
         learnt: &Learnt,
+        n_simulations: u32,
     ) -> Result<Self> {
-        let brain = if learnt.kind == "safetensors" {
-            let policy = Policy::from_safetensors(&learnt.bytes);
-            Brain::Policy(Arc::new(policy.map_err(|error| bad(&about.name, &error.to_string()))?))
+        let unusable = |error: PolicyError| bad(&about.name, &error.to_string());
+        let is_ours = learnt.kind == "safetensors";
+        let brain = if is_game(game) {
+            let spec = AnyGame::start(game, &mut fastrand::Rng::with_seed(0))?.spec();
+            let thinker = if is_ours {
+                let network = BoardNet::from_safetensors(&learnt.bytes).map_err(unusable)?;
+                Thinker::own(&about.name, network, spec)?
+            } else {
+                let file = PolicyFile::parse(Path::new(&about.name), &learnt.bytes)?;
+                Thinker::of_file(&about.name, BoardPolicy::new(file, spec)?)
+            };
+            thinker.check(n_simulations)?;
+            Brain::Board(Arc::new(thinker), n_simulations)
+        } else if is_ours {
+            let policy = Policy::from_safetensors(&learnt.bytes).map_err(unusable)?;
+            Brain::Policy(Arc::new(policy))
         } else {
             let file = PolicyFile::parse(Path::new(&about.name), &learnt.bytes)?;
-            if is_game(game) {
-                let spec = AnyGame::start(game, &mut fastrand::Rng::with_seed(0))?.spec();
-                Brain::Board(Arc::new(BoardPolicy::new(file, spec)?))
-            } else {
-                file.check(game, env)?;
-                Brain::File(Arc::new(file))
-            }
+            file.check(game, env)?;
+            Brain::File(Arc::new(file))
         };
         Ok(Self { about, brain })
     }
@@ -349,7 +636,11 @@ impl Player {
         learnt: Option<&Learnt>,
     ) -> Result<Self> {
         match learnt {
-            Some(learnt) => Self::learnt(game, env, about.clone(), learnt),
+            Some(learnt) => {
+                // Who was written down without simulations played by its policy alone.
+                let n_simulations = simulations_in(&about.key).unwrap_or(0);
+                Self::learnt(game, env, about.clone(), learnt, n_simulations)
+            }
             None => Self::built_in(game, &about.key, &about.key),
         }
     }
@@ -358,7 +649,7 @@ impl Player {
     pub(crate) fn choose(&self, game: &AnyGame, rng: &mut fastrand::Rng) -> Result<Action> {
         match &self.brain {
             Brain::Builtin(opponent) => Ok(opponent.choose(game, rng)),
-            Brain::Board(policy) => policy.choose(game),
+            Brain::Board(thinker, n_simulations) => Ok(thinker.think(game, *n_simulations)?.action),
             _ => unreachable!("players of environments are not seated at boards"),
         }
     }
@@ -393,6 +684,18 @@ impl Player {
         let manner = Manner { seeds: seeds.to_vec(), is_deterministic };
         let outcome = play(actor, env_id, options, &manner, &mut |_, _| go_on())?;
         Ok(outcome.map(|outcome| outcome.returns))
+    }
+}
+
+fn key_suffix(n_simulations: u32) -> String {
+    format!(":{n_simulations}")
+}
+
+fn name_suffix(n_simulations: u32) -> String {
+    match n_simulations {
+        0 => ", policy alone".to_owned(),
+        1 => ", 1 simulation".to_owned(),
+        n => format!(", {n} simulations"),
     }
 }
 

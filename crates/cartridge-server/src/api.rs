@@ -29,4 +29,5 @@ pub mod settings;
 pub mod stream;
 pub mod telemetry;
 pub mod theatre;
+pub mod thoughts;
 pub mod tokens;

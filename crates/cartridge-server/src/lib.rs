@@ -158,6 +158,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::frames::router())
         .merge(api::play::router())
         .merge(api::positions::router())
+        .merge(api::thoughts::router())
         .merge(api::human::router())
         .merge(api::audit::router())
         .merge(api::tokens::router())

@@ -38,6 +38,7 @@ use crate::roles;
 const UNRECORDED: &[&str] = &[
     "/api/play/{id}/hint",
     "/api/play/{id}/moves",
+    "/api/play/{id}/thoughts",
     "/api/play/{id}/undo",
     "/api/tickets",
     "/api/logout",

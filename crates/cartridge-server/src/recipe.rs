@@ -459,6 +459,7 @@ mod tests {
         "/api/play/environments",
         "/api/play/{id}/hint",
         "/api/play/{id}/moves",
+        "/api/play/{id}/thoughts",
         "/api/play/{id}/undo",
     ];
 

@@ -81,6 +81,7 @@ pub const RULES: &[Rule] = &[
     operator("POST", "/api/play"),
     operator("POST", "/api/play/{id}/hint").without_key(),
     operator("POST", "/api/play/{id}/moves").without_key(),
+    operator("POST", "/api/play/{id}/thoughts").without_key(),
     operator("POST", "/api/play/{id}/undo").without_key(),
     operator("POST", "/api/play/environments").without_key(),
     operator("GET", "/api/play/environments/{id}/live"),

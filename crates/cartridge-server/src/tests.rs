@@ -588,6 +588,7 @@ mod locks;
 mod models;
 mod settings;
 mod theatre;
+mod thoughts;
 
 #[tokio::test]
 async fn metrics_are_charts_stretches_and_tails() {

@@ -67,6 +67,15 @@ impl DataDir {
         Ok(dir)
     }
 
+    /// Opens a folder as it is, whether or not it is there: for those who look what is in it and can
+    /// do with nothing. Nothing is made.
+    pub fn look(path: impl AsRef<Path>) -> Result<Self> {
+        match Self::open_existing(&path) {
+            Err(StoreError::NoData(path)) => Ok(Self { path }),
+            opened => opened,
+        }
+    }
+
     /// Refuses data of a later version and brings that of an earlier one up to date; says whether
     /// the folder has its format written down.
     fn check_format(&self) -> Result<bool> {

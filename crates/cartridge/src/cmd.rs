@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 pub(crate) mod analytics;
+pub(crate) mod analyze;
 pub(crate) mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod bench;
@@ -91,6 +92,11 @@ impl DataArgs {
     /// Opens the folder as it is.
     pub(crate) fn open_existing(&self) -> anyhow::Result<DataDir> {
         Ok(DataDir::open_existing(&self.data).map_err(RunError::from)?)
+    }
+
+    /// Opens the folder as it is, whether or not it is there.
+    pub(crate) fn look(&self) -> anyhow::Result<DataDir> {
+        Ok(DataDir::look(&self.data).map_err(RunError::from)?)
     }
 }
 

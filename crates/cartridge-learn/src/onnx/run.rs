@@ -93,6 +93,16 @@ impl OnnxPolicy {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
+    /// The network of ours that the file was made from, if it was.
+    pub fn board_net(&self) -> Option<&Arc<BoardNet>> {
+        self.own.as_ref()
+    }
+
+    /// Whether it says what a position is worth, beside what it says of actions.
+    pub fn has_value(&self) -> bool {
+        self.plan.value.is_some()
+    }
+
     /// Whether the policy is one for an environment, and what its first output says of actions.
     /// A policy that fits also runs: it has been tried.
     pub fn check(&self, spec: &EnvSpec) -> Result<Head, OnnxError> {

@@ -15,7 +15,7 @@ use crate::leaderboard::{self, Asked, Leaderboard};
 use crate::matches::{MatchSummary, SeedPlan};
 use crate::player::{Door, Table};
 use crate::queue::Demand;
-use crate::ratings::{self, Moment, Ratings};
+use crate::ratings::{self, Moment, Rating, RatingGroup, Ratings};
 use crate::steer::By;
 use crate::tournament::{self, Kind, TournamentSummary};
 
@@ -93,7 +93,7 @@ impl Lab {
     /// its key, gives the match that it made.
     pub fn start_match(&self, new: NewMatch, by: By<'_>) -> Result<RunView> {
         let NewMatch { a, b, game, env, n_games, seed_base, count, both_sides } = new;
-        let table = Table::find(&self.data, &[a, b], game.as_deref(), &env, Door::Http)?;
+        let table = Table::find(&self.data, &[a, b], game.as_deref(), &env, None, Door::Http)?;
         let plan = SeedPlan::new(&table.game, n_games, seed_base, count, both_sides)?;
         self.start_contest(&table, plan, Contest::Match, by)
     }
@@ -102,7 +102,7 @@ impl Lab {
     pub fn start_tournament(&self, new: NewTournament, by: By<'_>) -> Result<RunView> {
         let NewTournament { game, env, players, kind, games_per_pair, seed, n_threads } = new;
         tournament::check_count(players.len())?;
-        let table = Table::find(&self.data, &players, Some(&game), &env, Door::Http)?;
+        let table = Table::find(&self.data, &players, Some(&game), &env, None, Door::Http)?;
         let plan = tournament::plan(&table.game, games_per_pair, seed)?;
         self.start_contest(&table, plan, Contest::Tournament { kind, n_threads }, by)
     }
@@ -173,6 +173,16 @@ impl Lab {
             matches.ratings.insert(key, made.clone());
             Ok(made)
         })
+    }
+
+    /// How strong a player of a game is, by its key, and who has the rating 0; nothing where it has
+    /// not played.
+    pub fn rating(&self, game: &str, key: &str) -> Result<Option<(Rating, String)>> {
+        let ratings = self.ratings(game, None)?;
+        Ok(ratings.groups.into_iter().find_map(|RatingGroup { anchor, players }| {
+            let found = players.into_iter().find(|rating| rating.player.key == key);
+            found.map(|rating| (rating, anchor))
+        }))
     }
 
     /// Where the players stood after each of the newest matches, oldest first.

@@ -31,7 +31,8 @@ use crate::time::rfc3339;
 #[serde(deny_unknown_fields)]
 pub struct NewMatch {
     /// The player whose result is told: `random`, `mcts:100`, `model:lander@best`, a run such as
-    /// `r-7f3k2m@latest`, or `artifact:RUN/ARTIFACT`.
+    /// `r-7f3k2m@latest`, or `artifact:RUN/ARTIFACT`; at a board also `best` and `shipped`, and what
+    /// was learnt with its simulations at the end: `best:600`.
     #[schema(example = "model:lander@best")]
     pub model_a: String,
     /// The other player.

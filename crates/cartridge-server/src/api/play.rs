@@ -8,8 +8,10 @@ use cartridge_games::registry::{self, AnyGame};
 use cartridge_games::scene::Scene;
 use cartridge_run::hint::{self, Verdict};
 use cartridge_run::opponent::Opponent as Player;
-use cartridge_run::play::{self, Outcome};
-use cartridge_run::{player, store};
+use cartridge_run::play::{self, Outcome, Rival};
+use cartridge_run::ratings::Rating;
+use cartridge_run::thinker::STRENGTHS;
+use cartridge_run::{Lab, RunError, store};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -54,31 +56,83 @@ pub struct Opponent {
     /// How strong it is in plain words, where that was measured.
     #[schema(required)]
     pub strength: Option<String>,
+    /// The simulations of its search, where it is a network; 0 is its policy alone.
+    #[schema(required)]
+    pub simulations: Option<u32>,
+    /// The run that it was learnt in, where it was and that is known.
+    #[schema(required)]
+    pub run_id: Option<String>,
+    /// The steps of the run by then.
+    #[schema(required)]
+    pub step: Option<u64>,
+    /// How strong it was found to be in matches of this lab, where it has played any.
+    #[schema(required)]
+    pub rating: Option<PlayRating>,
+}
+
+/// How strong somebody was found to be in matches.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlayRating {
+    /// Bradley-Terry rating in Elo above the anchor.
+    pub rating: f64,
+    /// Its standard error; 0 for the anchor.
+    pub standard_error: f64,
+    /// Games that it played.
+    pub games: u64,
+    /// The key of the player whose rating is 0.
+    pub anchor: String,
+}
+
+impl PlayRating {
+    /// A rating above `anchor`.
+    pub fn new(rating: &Rating, anchor: String) -> Self {
+        let Rating { rating, standard_error, games, .. } = *rating;
+        Self { rating, standard_error, games, anchor }
+    }
 }
 
 impl Opponent {
-    /// Whom a person plays: lists say what they say, and a model says which it is.
-    fn of(player: &player::Player, game: &str) -> Self {
-        if let Some(opponent) = player.builtin() {
-            return Self::new(opponent, game);
+    /// Whom a person plays: lists say what they say, and a network says which it is.
+    fn of(rival: &Rival, game: &str, rating: Option<PlayRating>) -> Self {
+        if let Some(opponent) = rival.builtin() {
+            return Self { rating, ..Self::new(opponent, game) };
         }
-        let store::MatchPlayer { key, name, sha256 } = player.about.clone();
-        let sha256 = sha256.unwrap_or_default();
-        let hash = sha256.get(..12).unwrap_or_default();
-        let description = format!(
-            "A policy that was learnt, and takes the move that it holds best: version {name} of its \
-             model, hash {hash}."
-        );
-        Self { id: key, name, description, level: None, strength: None }
+        let Rival { about, n_simulations, origin, .. } = rival.clone();
+        let store::MatchPlayer { key, name, sha256 } = about;
+        let how = match n_simulations {
+            None | Some(0) => "takes the move that its policy holds best".to_owned(),
+            Some(1) => "tries 1 line of play before each move".to_owned(),
+            Some(n) => format!("tries {n} lines of play before each move"),
+        };
+        let from = origin.run.as_ref().map_or_else(String::new, |run| format!(" in {run}"));
+        let hash = sha256.as_deref().and_then(|it| it.get(..12));
+        let hash = hash.map_or_else(String::new, |hash| format!(" Hash {hash}."));
+        let strength = STRENGTHS.iter().find(|it| Some(it.n_simulations) == n_simulations);
+        Self {
+            id: key,
+            name,
+            description: format!("A network that was learnt{from}, and {how}.{hash}"),
+            level: strength.map(|it| it.name),
+            strength: None,
+            simulations: n_simulations,
+            run_id: origin.run.map(|run| run.to_string()),
+            step: origin.step,
+            rating,
+        }
     }
 
-    fn new(player: Player, game: &str) -> Self {
+    /// A built-in opponent.
+    pub fn new(player: Player, game: &str) -> Self {
         Self {
             id: player.to_string(),
             name: player.name(),
             description: player.description(game),
             level: player.level(game).map(|level| level.name),
             strength: player.strength(game),
+            simulations: None,
+            run_id: None,
+            step: None,
+            rating: None,
         }
     }
 }
@@ -90,7 +144,8 @@ pub struct NewPlay {
     /// Id of the game.
     #[schema(example = "tictactoe")]
     pub game: String,
-    /// Id of the opponent, or a named model such as `model:four@best`.
+    /// Id of an opponent, or a network as `GET /api/play/opponents` lists it, with the simulations of
+    /// its search after it: `best:200`, `model:four@3:0`, `run:r-7f3k2m@latest:50`.
     #[schema(example = "builtin:perfect")]
     pub opponent: String,
     /// The side that you want.
@@ -220,8 +275,17 @@ pub struct Move {
     pub name: String,
 }
 
-impl From<play::Play> for Play {
-    fn from(play: play::Play) -> Self {
+/// A game, and how strong its opponent is.
+type Rated = (play::Play, Option<PlayRating>);
+
+/// Looks up how strong the opponent of a game is.
+fn rated(lab: &Lab, play: play::Play) -> cartridge_run::Result<Rated> {
+    let rating = lab.rating(&play.manifest.env_id, &play.opponent.about.key)?;
+    Ok((play, rating.map(|(rating, anchor)| PlayRating::new(&rating, anchor))))
+}
+
+impl From<Rated> for Play {
+    fn from((play, rating): Rated) -> Self {
         let legal = play.game.legal_actions().into_iter().map(|action| action.0).collect();
         let moves = play
             .moves
@@ -237,7 +301,7 @@ impl From<play::Play> for Play {
         Self {
             id: play.manifest.id.to_string(),
             game_name: play.game.spec().name,
-            opponent: Opponent::of(&play.opponent, &play.manifest.env_id),
+            opponent: Opponent::of(&play.opponent, &play.manifest.env_id, rating),
             seat: play.seat.0,
             turn: Turn::of(&play.game, play.seat),
             ply: play.moves.len() as u32,
@@ -476,7 +540,13 @@ async fn new_play(
         Side::Second => play::Side::Second,
         Side::Random => play::Side::Random,
     };
-    let play = state.ask(move |lab| lab.new_play(&new.game, &new.opponent, side)).await?;
+    let begun = move |lab: &Lab| rated(lab, lab.new_play(&new.game, &new.opponent, side)?);
+    let play = state.ask(begun).await.map_err(|error| match error {
+        ApiError::Run(RunError::BadPlayer { .. }) => {
+            ApiError::Field { pointer: "/opponent".to_owned(), detail: error.to_string() }
+        }
+        error => error,
+    })?;
     Ok((StatusCode::CREATED, Json(play.into())))
 }
 
@@ -493,7 +563,7 @@ async fn show_play(
     Path(id): Path<String>,
 ) -> Result<Json<Play>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| lab.play(&id)).await?.into()))
+    Ok(Json(state.ask(move |lab| rated(lab, lab.play(&id)?)).await?.into()))
 }
 
 /// Make a move; the answer holds the opponent's too.
@@ -518,7 +588,9 @@ async fn make_move(
     Body(new): Body<NewMove>,
 ) -> Result<Json<Play>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| lab.play_move(&id, new.action, new.ply)).await?.into()))
+    Ok(Json(
+        state.ask(move |lab| rated(lab, lab.play_move(&id, new.action, new.ply)?)).await?.into(),
+    ))
 }
 
 /// Take back your last move and the answer to it.
@@ -541,7 +613,7 @@ async fn take_back(
     Query(at): Query<AtPly>,
 ) -> Result<Json<Play>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| lab.play_undo(&id, at.ply)).await?.into()))
+    Ok(Json(state.ask(move |lab| rated(lab, lab.play_undo(&id, at.ply)?)).await?.into()))
 }
 
 /// Ask what perfect play, or else the strongest level, would do in your place.

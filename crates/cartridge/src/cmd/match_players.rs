@@ -9,6 +9,7 @@ use cartridge_run::matches::{Bucket, Difference, KeptMatch, MatchConfig, SeedPla
 use cartridge_run::player::{Door, Found, Table, check_built_in};
 use cartridge_run::steer::By;
 use cartridge_run::store::{DataDir, MatchResult, RunId};
+use cartridge_run::thinker::MOST_SIMULATIONS;
 use serde::Serialize;
 use serde_json::json;
 
@@ -20,9 +21,10 @@ use crate::exit::Exit;
 /// Let two players play each other: pairs of games from the same random opening, sides swapped
 ///
 /// In an environment both play the episodes of the same seeds. Players are built in (`random`,
-/// `mcts:1000`, `perfect`, a level such as `club`), models (`model:NAME`, `model:NAME@3`), runs
-/// (`r-7f3k2m`, `r-7f3k2m@latest`) or ONNX files. The match is kept as a run, with every game, and
-/// counts for `cartridge ratings`. Without --games or --pairs it has 100 games, or 20 episodes.
+/// `mcts:1000`, `perfect`, a level such as `club`), models (`model:NAME`, `model:NAME@3`, at a board
+/// `best` and `shipped`), runs (`r-7f3k2m`, `r-7f3k2m@latest`), checkpoints (`ckpt:FOLDER`) or ONNX
+/// files (`onnx:FILE`). At a board, what was learnt may end in its simulations: `best:600`. The match
+/// is kept as a run, with every game, and counts for `cartridge ratings`. Without --games or --pairs it has 100 games, or 20 episodes.
 /// Ctrl-C ends it after the pair that is being played, a second one at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -63,6 +65,10 @@ pub(super) struct PlanArgs {
     /// Chooses the openings and every move that is left to chance
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
+    /// How many simulations players that have learnt search with at a board where they do not say
+    /// it themselves, as `best:600` does; 0 is their policy alone. Without it 200
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_SIMULATIONS)))]
+    pub(super) simulations: Option<u32>,
 }
 
 impl PlanArgs {
@@ -105,7 +111,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let data = args.data.open()?;
     let options = args.options.parse()?;
-    let table = Table::find(&data, &texts, game, &options, Door::CommandLine)?;
+    let table =
+        Table::find(&data, &texts, game, &options, args.plan.simulations, Door::CommandLine)?;
     let plan = args.plan.plan(&table.game, None)?;
     if args.detach {
         return start(&data, &table, plan, Contest::Match, args.json);

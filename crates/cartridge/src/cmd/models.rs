@@ -14,11 +14,12 @@ use serde_json::json;
 use super::{DataArgs, note, printable, say, say_json, user};
 use crate::exit::Exit;
 
-/// Keep policies under a name, version by version: list, show, add, alias, remove, download
+/// Keep policies under a name, version by version: list, show, add, alias, promote, remove, download
 ///
 /// A version is a copy, so it stays when its run goes. Examples:
 ///   cartridge models add lander r-7f3k2m
 ///   cartridge models alias lander best 3
+///   cartridge models promote r-9c2d4e         the lab's best at its board game from now on
 ///   cartridge match LunarLander-v3 model:lander@best model:lander@1
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -33,6 +34,7 @@ enum Action {
     Show(ShowArgs),
     Add(AddArgs),
     Alias(AliasArgs),
+    Promote(PromoteArgs),
     /// Put a model away: it is listed only when asked for; its versions stay
     Remove(ShowArgs),
     /// Bring a model back that was put away
@@ -115,6 +117,26 @@ struct AliasArgs {
     json: bool,
 }
 
+/// Make a run or a model the best at its board game: `best` plays by it, and so does the play page
+///
+/// It becomes a version of the model that has the game's name, to which the alias `best` is moved;
+/// `data/models/GAME/best.onnx` follows.
+#[derive(Debug, clap::Args)]
+struct PromoteArgs {
+    /// Name of a run, or a model: NAME, NAME@VERSION, NAME@ALIAS
+    #[arg(value_name = "RUN|NAME@VERSION")]
+    source: String,
+    /// Which checkpoint of the run: best, latest, a folder, or a number of steps; without it the
+    /// best, or else the newest
+    #[arg(long, value_name = "CHECKPOINT")]
+    checkpoint: Option<String>,
+    #[command(flatten)]
+    data: DataArgs,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
 /// Write the policy of a version to a file
 #[derive(Debug, clap::Args)]
 struct DownloadArgs {
@@ -139,6 +161,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Action::Show(args) => show(args),
         Action::Add(args) => add(args),
         Action::Alias(args) => alias(args),
+        Action::Promote(args) => promote(args),
         Action::Remove(args) => archive(args, true),
         Action::Unarchive(args) => archive(args, false),
         Action::Download(args) => download(args),
@@ -242,16 +265,40 @@ fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     };
     let new = NewVersion { name: args.name.clone(), source, notes: args.notes.clone() };
     let (model, version) = model::add(&data, new, By::new(&user()))?;
-    if args.json {
+    tell_made(&model, &version, args.json);
+    Ok(Exit::Ok)
+}
+
+fn promote(args: &PromoteArgs) -> anyhow::Result<Exit> {
+    let data = args.data.open_existing()?;
+    let source = if let Ok(id) = args.source.parse::<RunId>() {
+        let run = Box::new(data.run(&id).manifest().map_err(RunError::from)?);
+        Source::Checkpoint { run, which: args.checkpoint.clone() }
+    } else {
+        if args.checkpoint.is_some() {
+            note("error: a version of a model is one checkpoint");
+            note("hint: --checkpoint is for runs; NAME@VERSION says which version");
+            return Ok(Exit::Usage);
+        }
+        let (model, version) = model::resolve(&data, &args.source)?;
+        Source::Version { model: Box::new(model), version: Box::new(version) }
+    };
+    let (model, version) = model::promote(&data, source, By::new(&user()))?;
+    tell_made(&model, &version, args.json);
+    Ok(Exit::Ok)
+}
+
+/// Prints the version that was made.
+fn tell_made(model: &Model, version: &ModelVersion, as_json: bool) {
+    if as_json {
         say_json(&json!({
             "name": model.name, "version": version.version, "env_id": model.env_id,
             "run_id": version.run, "step": version.step, "sha256": version.sha256,
             "player": format!("model:{}@{}", model.name, version.version),
         }));
     } else {
-        say(&format!("{}@{}: {}", model.name, version.version, origin(&version)));
+        say(&format!("{}@{}: {}", model.name, version.version, origin(version)));
     }
-    Ok(Exit::Ok)
 }
 
 fn alias(args: &AliasArgs) -> anyhow::Result<Exit> {

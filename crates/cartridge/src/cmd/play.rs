@@ -6,16 +6,18 @@ use cartridge_run::RunError;
 use cartridge_run::games::game::{Action, Seat};
 use cartridge_run::games::registry::AnyGame;
 use cartridge_run::opponent::Opponent;
+use cartridge_run::play::thoughts::Thoughts;
 use cartridge_run::play::{self, NewPlay, Outcome, Play};
+use cartridge_run::player::{Door, is_learnt};
 use cartridge_run::store::{DataDir, RunId};
 
-use super::{DataArgs, say};
+use super::{DataArgs, analyze, say};
 use crate::exit::Exit;
 
 /// Play a board game in the terminal
 ///
 /// Moves are typed by name (`d3`, `column 4`, `top left`) or by number. `hint` asks perfect play
-/// where it is known and else the strongest level, `undo` takes back your last move and the answer to it, `moves` lists what can be played,
+/// where it is known and else the strongest level, `think` what a network makes of the position, `undo` takes back your last move and the answer to it, `moves` lists what can be played,
 /// `quit` ends. The game is kept as a run, and can be gone on with on the play page.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -24,13 +26,18 @@ pub(crate) struct Args {
     /// Level of the opponent, such as `club`: `cartridge games show GAME` lists them
     #[arg(long, value_name = "NAME", conflicts_with = "opponent")]
     level: Option<String>,
-    /// Id of the opponent, such as `builtin:mcts:1000`, or a model such as `model:four@best`; by
-    /// default the strongest
+    /// Id of the opponent, such as `builtin:mcts:1000`, or what was learnt, with its simulations or a
+    /// strength: `best:200`, `shipped:club`, `model:four@best`, `run:r-7f3k2m:50`, `ckpt:FOLDER`,
+    /// `onnx:FILE`; by default the strongest that is built in
     #[arg(long, value_name = "ID")]
     opponent: Option<String>,
     /// Your side
     #[arg(long, value_enum, default_value_t = Side::First)]
     side: Side,
+    /// Show what a network makes of each of the opponent's moves: its policy, visits and scores. That
+    /// is help, and counts as hints
+    #[arg(long)]
+    think: bool,
     /// Decides what the opponent leaves to chance
     #[arg(long)]
     seed: Option<u64>,
@@ -50,6 +57,7 @@ enum Side {
 enum Input {
     Move(Action),
     Hint,
+    Think,
     Undo,
     Moves,
     Help,
@@ -61,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     super::find_game(&args.game)?;
     let opponent = match (&args.level, &args.opponent) {
         (Some(level), _) => Opponent::at_level(&args.game, level)?.to_string(),
-        (None, Some(id)) if id.starts_with("model:") => id.clone(),
+        (None, Some(id)) if is_learnt(id) => id.clone(),
         (None, Some(id)) => Opponent::find(&args.game, id)?.to_string(),
         (None, None) => Opponent::strongest(&args.game).to_string(),
     };
@@ -69,6 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let new = NewPlay {
         game: &args.game,
         opponent: &opponent,
+        door: Door::CommandLine,
         side: match args.side {
             Side::First => play::Side::First,
             Side::Second => play::Side::Second,
@@ -89,7 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     ));
     let start = super::start_game(&args.game, &mut super::rng(new.seed))?;
     say(&start.to_string());
-    tell_answers(&play, start, 0);
+    tell_answers(&data, &mut play, start, 0, args.think)?;
     let mut lines = std::io::stdin().lock().split(b'\n');
     while play.outcome().is_none() {
         prompt();
@@ -106,12 +115,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                     Err(RunError::StaleMove { .. }) => reload(&data, &id)?,
                     moved => moved?,
                 };
-                tell_answers(&play, after, ply + 1);
+                tell_answers(&data, &mut play, after, ply + 1, args.think)?;
             }
             Input::Hint => {
                 let (now, hint) = Play::hint(&data, &id, None)?;
                 play = now;
                 say(&hint.sentence(&play.game));
+            }
+            Input::Think => {
+                let (now, thoughts) = Play::think(&data, &id, None, None)?;
+                play = now;
+                tell_thoughts(&thoughts);
             }
             Input::Undo => match Play::take_back(&data, &id, None) {
                 Ok(earlier) => {
@@ -147,6 +161,7 @@ const HELP: &str = "
 d3, 4, top left   play a move, by its name or its number
 undo, u           take back your last move and the answer to it
 hint, h           ask perfect play, or else the strongest level
+think, t          ask a network what it makes of the position; counts as a hint
 moves, m          list what can be played
 help, ?           show this
 quit, q           leave; the game is kept
@@ -159,11 +174,35 @@ fn reload(data: &DataDir, id: &RunId) -> anyhow::Result<Play> {
     Ok(play)
 }
 
-/// Shows the opponent's moves from `ply` on, with the board after each.
-fn tell_answers(play: &Play, mut game: AnyGame, ply: usize) {
-    for &(_, action) in play.moves.iter().skip(ply) {
+/// Shows the opponent's moves from `ply` on, with the board after each; a network says how it finds
+/// the game, and with `is_thinking` why.
+fn tell_answers(
+    data: &DataDir,
+    play: &mut Play,
+    mut game: AnyGame,
+    ply: usize,
+    is_thinking: bool,
+) -> anyhow::Result<()> {
+    let name = play.opponent.about.name.clone();
+    for (ply, (_, action)) in play.moves.clone().into_iter().enumerate().skip(ply) {
+        let value = play.opponent_thought(data, ply as u32)?.and_then(|thought| thought.value);
+        let value = value.map_or_else(String::new, |value| format!(" (value {value:+.2} for it)"));
+        if is_thinking {
+            let (now, thoughts) = Play::think(data, &play.manifest.id, Some(ply as u32), None)?;
+            *play = now;
+            tell_thoughts(&thoughts);
+        }
         game.apply(action);
-        say(&format!("{}: {}\n\n{game}", play.opponent.about.name, game.action_name(action)));
+        say(&format!("{name}: {}{value}\n\n{game}", game.action_name(action)));
+    }
+    Ok(())
+}
+
+fn tell_thoughts(thoughts: &Thoughts) {
+    let Thoughts { game, by, thought, .. } = thoughts;
+    if let Some(thought) = thought {
+        say(&format!("{}, of what it would play:", by.name));
+        analyze::facts(game, thought).iter().for_each(|fact| say(fact));
     }
 }
 
@@ -178,6 +217,7 @@ fn parse(line: &str, game: &AnyGame) -> Input {
     let word = line.trim().to_lowercase();
     match &word[..] {
         "hint" | "h" => return Input::Hint,
+        "think" | "t" => return Input::Think,
         "undo" | "u" => return Input::Undo,
         "moves" | "m" => return Input::Moves,
         "help" | "?" => return Input::Help,

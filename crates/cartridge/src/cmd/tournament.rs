@@ -71,7 +71,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let options = args.options.parse()?;
     let game = Some(args.game.as_str());
-    let table = Table::find(&data, &args.players, game, &options, Door::CommandLine)?;
+    let table = Table::find(
+        &data,
+        &args.players,
+        game,
+        &options,
+        args.plan.simulations,
+        Door::CommandLine,
+    )?;
     let plan = args.plan.plan(&table.game, Some(GAMES))?;
     let (kind, n_threads) = (args.kind.into(), args.threads as usize);
     if args.detach {

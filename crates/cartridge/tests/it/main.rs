@@ -22,3 +22,4 @@ mod otel;
 mod reproduce;
 mod security;
 mod support;
+mod thinking;

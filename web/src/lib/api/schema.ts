@@ -719,6 +719,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/play/opponents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List who can be played at a game: built in, and learnt. */
+        get: operations["list_opponents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/play/{id}": {
         parameters: {
             query?: never;
@@ -798,6 +815,63 @@ export interface paths {
         get: operations["analyse_position"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}/positions/{ply}/thoughts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask what a network makes of a position of a game that is over. */
+        get: operations["think_back"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Go through a game that is over: what every position was worth, and where most was given away.
+         *     After ten seconds the rest is judged without a search.
+         */
+        get: operations["review"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/play/{id}/thoughts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what a network makes of a position: the opponent's own, or else the best at the game. While
+         *     the game goes on it counts as a hint.
+         */
+        post: operations["think"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1811,6 +1885,39 @@ export interface components {
          * @enum {string}
          */
         ActionSpaceType: "discrete" | "continuous";
+        /** @description What a network makes of an action, for who must move. */
+        ActionThought: {
+            /** @description The action. */
+            action: number;
+            /** @description The action for people. */
+            name: string;
+            /**
+             * Format: float
+             * @description Its probability by the network alone (P).
+             */
+            prior: number;
+            /**
+             * Format: float
+             * @description Its exact score for who must move, where the search has proved it.
+             */
+            proven: number | null;
+            /**
+             * Format: float
+             * @description Its mean score for who must move, −1 to 1 (Q); none where it was not visited.
+             */
+            q: number | null;
+            /**
+             * Format: float
+             * @description What the search adds because it was tried less than its prior asks for (U); none without a
+             *     search.
+             */
+            u: number | null;
+            /**
+             * Format: int32
+             * @description How many simulations began with it (N).
+             */
+            visits: number;
+        };
         /**
          * @description What a run is busy with.
          * @enum {string}
@@ -3823,6 +3930,32 @@ export interface components {
             /** @description One series per metric. */
             series: components["schemas"]["Series"][];
         };
+        /** @description A move that gave something away. */
+        Mistake: {
+            /** @description What would have been better. */
+            best: components["schemas"]["ThoughtMove"];
+            /** @description Whether it was yours. */
+            is_yours: boolean;
+            /** @description What was played. */
+            played: components["schemas"]["ThoughtMove"];
+            /**
+             * Format: int32
+             * @description Moves before it.
+             */
+            ply: number;
+            /** @description Who made it. */
+            seat: number;
+            /**
+             * Format: float
+             * @description What it was worth to them after the move.
+             */
+            value_after: number;
+            /**
+             * Format: float
+             * @description What the position was worth to who moved, −1 to 1.
+             */
+            value_before: number;
+        };
         /** @description A named model. */
         Model: {
             /** @description Versions by their other names: `latest` is always the newest. */
@@ -4008,7 +4141,8 @@ export interface components {
             game?: string | null;
             /**
              * @description The player whose result is told: `random`, `mcts:100`, `model:lander@best`, a run such as
-             *     `r-7f3k2m@latest`, or `artifact:RUN/ARTIFACT`.
+             *     `r-7f3k2m@latest`, or `artifact:RUN/ARTIFACT`; at a board also `best` and `shipped`, and what
+             *     was learnt with its simulations at the end: `best:600`.
              * @example model:lander@best
              */
             model_a: string;
@@ -4067,7 +4201,8 @@ export interface components {
              */
             game: string;
             /**
-             * @description Id of the opponent, or a named model such as `model:four@best`.
+             * @description Id of an opponent, or a network as `GET /api/play/opponents` lists it, with the simulations of
+             *     its search after it: `best:200`, `model:four@3:0`, `run:r-7f3k2m@latest:50`.
              * @example builtin:perfect
              */
             opponent: string;
@@ -4288,8 +4423,42 @@ export interface components {
             level: string | null;
             /** @description For people. */
             name: string;
+            rating: components["schemas"]["PlayRating"] | null;
+            /** @description The run that it was learnt in, where it was and that is known. */
+            run_id: string | null;
+            /**
+             * Format: int32
+             * @description The simulations of its search, where it is a network; 0 is its policy alone.
+             */
+            simulations: number | null;
+            /**
+             * Format: int64
+             * @description The steps of the run by then.
+             */
+            step: number | null;
             /** @description How strong it is in plain words, where that was measured. */
             strength: string | null;
+        };
+        /** @description Who can be played at a game. */
+        OpponentList: {
+            /** @description Id of the game. */
+            game: string;
+            /** @description The game's name for people. */
+            game_name: string;
+            /** @description Built-in opponents, one per level, strongest first. */
+            levels: components["schemas"]["Opponent"][];
+            /**
+             * Format: int32
+             * @description The most simulations that can be asked for.
+             */
+            most_simulations: number;
+            /**
+             * @description What was learnt: the lab's best, what is brought along, named models and checkpoints of
+             *     trainings, the newest first.
+             */
+            networks: components["schemas"]["PlayableNetwork"][];
+            /** @description Strengths of a network that can search, weakest first. */
+            strengths: components["schemas"]["PlayStrength"][];
         };
         /** @description An evaluation of a checkpoint that does not count, because another one has more steps. */
         OtherEvaluation: {
@@ -4472,11 +4641,41 @@ export interface components {
          * @enum {string}
          */
         PlayPhase: "ready" | "playing" | "paused" | "over";
+        /** @description How strong somebody was found to be in matches. */
+        PlayRating: {
+            /** @description The key of the player whose rating is 0. */
+            anchor: string;
+            /**
+             * Format: int64
+             * @description Games that it played.
+             */
+            games: number;
+            /**
+             * Format: double
+             * @description Bradley-Terry rating in Elo above the anchor.
+             */
+            rating: number;
+            /**
+             * Format: double
+             * @description Its standard error; 0 for the anchor.
+             */
+            standard_error: number;
+        };
         /**
          * @description How a game ended for you.
          * @enum {string}
          */
         PlayResult: "win" | "loss" | "draw";
+        /** @description A strength of networks by its name. */
+        PlayStrength: {
+            /** @description `Novice`, `Master`. */
+            name: string;
+            /**
+             * Format: int32
+             * @description How many simulations it is; 0 is the policy alone.
+             */
+            simulations: number;
+        };
         /** @description A game in one line. */
         PlaySummary: {
             /** @description When it began (RFC 3339). */
@@ -4501,6 +4700,34 @@ export interface components {
             seat: number;
             /** @description Who must move. */
             turn: components["schemas"]["Turn"];
+        };
+        /**
+         * @description What a network is to the lab.
+         * @enum {string}
+         */
+        PlayableKind: "best" | "shipped" | "model" | "checkpoint";
+        /** @description A network that can be played. */
+        PlayableNetwork: {
+            /** @description Whether it can search; otherwise it plays by its policy alone, and takes no simulations. */
+            can_search: boolean;
+            /**
+             * @description How it is asked for: with simulations after it, `best:400`, where it can search.
+             * @example best
+             */
+            id: string;
+            /** @description What it is. */
+            kind: components["schemas"]["PlayableKind"];
+            /** @description For people. */
+            name: string;
+            /** @description How strong it was found to be in matches, by simulations. */
+            ratings: components["schemas"]["StrengthRating"][];
+            /** @description The run that it was learnt in, where that is known. */
+            run_id: string | null;
+            /**
+             * Format: int64
+             * @description The steps of the run by then.
+             */
+            step: number | null;
         };
         /** @description A player, as matches name it for ever. */
         Player: {
@@ -4831,6 +5058,35 @@ export interface components {
              */
             milestone_every_steps: number | null;
         };
+        /** @description A game that is over, gone through by a network. */
+        Review: {
+            /** @description Who thinks. */
+            by: components["schemas"]["ThoughtBy"];
+            mistake: components["schemas"]["Mistake"] | null;
+            /** @description Every position, from the start to the end. */
+            points: components["schemas"]["ReviewPoint"][];
+            your_mistake: components["schemas"]["Mistake"] | null;
+        };
+        /** @description What a position was worth. */
+        ReviewPoint: {
+            /** @description Whether that is the truth. */
+            is_known: boolean;
+            /**
+             * Format: int32
+             * @description Moves so far.
+             */
+            ply: number;
+            /**
+             * Format: int32
+             * @description The simulations that it was judged with; 0 at the end, and where time ran out.
+             */
+            simulations: number;
+            /**
+             * Format: float
+             * @description What it was worth to you, −1 to 1.
+             */
+            value: number;
+        };
         /**
          * @description What the holder of a token may do; each role may do all that those before it may.
          * @enum {string}
@@ -5091,6 +5347,34 @@ export interface components {
             /** @description All of them. */
             schemas: components["schemas"]["SchemaEntry"][];
         };
+        /** @description What a search has done. */
+        SearchNumbers: {
+            /**
+             * Format: int64
+             * @description Positions whose judgement was known.
+             */
+            cache_hits: number;
+            /**
+             * Format: int64
+             * @description Walks down the tree, that to the position itself included.
+             */
+            descents: number;
+            /**
+             * Format: int64
+             * @description Positions that the network judged.
+             */
+            evaluations: number;
+            /**
+             * Format: int64
+             * @description Walks that ended where the score is proved.
+             */
+            proven: number;
+            /**
+             * Format: int32
+             * @description The simulations that were asked for; fewer were made where the position was proved before.
+             */
+            simulations: number;
+        };
         /** @description One metric over time. */
         Series: {
             /** @description Name of the metric. */
@@ -5262,6 +5546,14 @@ export interface components {
              */
             trash_bytes: number;
         };
+        /** @description How strong a network is with some simulations. */
+        StrengthRating: components["schemas"]["PlayRating"] & {
+            /**
+             * Format: int32
+             * @description The simulations; none for a network that cannot search.
+             */
+            simulations: number | null;
+        };
         /** @description What an experiment would come to. */
         TemplatePreview: {
             /** @description Every setting. */
@@ -5272,6 +5564,54 @@ export interface components {
             same_as: string[];
             /** @description Its SHA-256. */
             sha256: string;
+        };
+        /** @description Who thinks. */
+        ThoughtBy: {
+            /** @description Its key, with the simulations. */
+            id: string;
+            /** @description For people. */
+            name: string;
+        };
+        /** @description A move in somebody's thoughts. */
+        ThoughtMove: {
+            /** @description The action. */
+            action: number;
+            /** @description The action for people. */
+            name: string;
+        };
+        /** @description What a network makes of a position of a game. */
+        Thoughts: {
+            /** @description What it makes of each legal action, ascending. */
+            actions: components["schemas"]["ActionThought"][];
+            /** @description Who thinks. */
+            by: components["schemas"]["ThoughtBy"];
+            chosen: components["schemas"]["ThoughtMove"] | null;
+            /** @description The help that you took, in words. */
+            help: string | null;
+            /**
+             * Format: int32
+             * @description How many hints you were given in this game; while it goes on, thoughts count as one, once for
+             *     each position.
+             */
+            hints: number;
+            /** @description Whether the value is the truth: the search has proved it, or the game is over. */
+            is_known: boolean;
+            /** @description What it expects to be played from here on, as far as it has looked. */
+            line: components["schemas"]["ThoughtMove"][];
+            /**
+             * Format: int32
+             * @description The position that it is about: moves so far.
+             */
+            ply: number;
+            /** @description What the search has done. */
+            search: components["schemas"]["SearchNumbers"];
+            /** @description Who must move there. */
+            turn: components["schemas"]["Turn"];
+            /**
+             * Format: float
+             * @description What the position is worth to you, −1 to 1; none where the network does not say.
+             */
+            value: number | null;
         };
         /** @description A ticket. */
         Ticket: {
@@ -8615,6 +8955,68 @@ export interface operations {
             };
         };
     };
+    list_opponents: {
+        parameters: {
+            query: {
+                /** @description Id of the game. */
+                game: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpponentList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_play: {
         parameters: {
             query?: never;
@@ -8973,6 +9375,264 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    think_back: {
+        parameters: {
+            query?: {
+                /** @description Simulations of the search, at most 10,000; without it those of the opponent, or else 200. */
+                simulations?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+                /** @description How many moves, from 0 */
+                ply: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thoughts"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    review: {
+        parameters: {
+            query?: {
+                /** @description Simulations of the search in each position, at most 400; without it 50. */
+                simulations?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the game */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    think: {
+        parameters: {
+            query?: {
+                /** @description How many moves, from 0; without it the position that there is now. */
+                ply?: number;
+                /** @description Simulations of the search, at most 10,000; without it those of the opponent, or else 200. */
+                simulations?: number;
+            };
+            header?: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Name of the game */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thoughts"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,7 +4,8 @@ import type { Game, Opponent } from '$lib/api/types';
 import { firstLevel, levelsOf, wordsOn } from './levels';
 
 function opponent(id: string, level: string | null, strength: string | null = null): Opponent {
-  return { id, name: `Name of ${id}`, description: `What ${id} is.`, level, strength };
+  const unknown = { simulations: null, run_id: null, step: null, rating: null };
+  return { id, name: `Name of ${id}`, description: `What ${id} is.`, level, strength, ...unknown };
 }
 
 const game: Game = {

@@ -1,0 +1,151 @@
+//! The networks that can be played at a board, through the lab.
+
+use std::path::Path;
+
+use cartridge_store::{Model, ModelList, ModelVersion, RunFilter, RunKind};
+
+use super::Lab;
+use crate::checkpoint;
+use crate::error::Result;
+use crate::model;
+use crate::player::{self, Origin};
+use crate::policy_file::PolicyFile;
+use crate::ratings::Rating;
+use crate::shipped;
+
+/// The newest trainings of a game whose checkpoints are listed.
+const MOST_RUNS: usize = 20;
+
+/// The newest checkpoints of each, and the newest versions of each model.
+const MOST_OF_EACH: usize = 20;
+
+/// A network that can be played.
+#[derive(Clone, Debug)]
+pub struct NetworkView {
+    /// How it is asked for, to which simulations can be added: `best`, `model:four@3`.
+    pub id: String,
+    /// What it is.
+    pub kind: NetworkKind,
+    /// Its name for people.
+    pub name: String,
+    /// Where it was learnt, as far as that is known.
+    pub origin: Origin,
+    /// Whether it says what positions are worth, so that it can search.
+    pub can_search: bool,
+    /// How strong it was found to be: with how many simulations, what, and who has the rating 0.
+    pub ratings: Vec<(Option<u32>, Rating, String)>,
+}
+
+/// What a network is to the lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetworkKind {
+    /// The lab's best.
+    Best,
+    /// Brought along.
+    Shipped,
+    /// A version of a named model.
+    Model,
+    /// A checkpoint of a training.
+    Checkpoint,
+}
+
+impl Lab {
+    /// The networks that can be played at `game`: the best, what is brought along, named models and
+    /// checkpoints, the newest first.
+    pub fn networks(&self, game: &str) -> Result<Vec<NetworkView>> {
+        let ratings = self.ratings(game, None)?;
+        let rated = |key: &str| -> Vec<(Option<u32>, Rating, String)> {
+            let groups = ratings.groups.iter();
+            let all = groups.flat_map(|group| group.players.iter().map(move |it| (it, group)));
+            let of_key = all.filter_map(|(rating, group)| {
+                let rest = rating.player.key.strip_prefix(key)?;
+                let n_simulations = rest.strip_prefix(':').and_then(|n| n.parse().ok());
+                let is_it = rest.is_empty() || n_simulations.is_some();
+                is_it.then(|| (n_simulations, rating.clone(), group.anchor.clone()))
+            });
+            let mut found: Vec<_> = of_key.collect();
+            found.sort_by_key(|(n_simulations, ..)| *n_simulations);
+            found
+        };
+        let mut networks = Vec::new();
+        if let Some((name, version)) = player::best(&self.data, game)? {
+            let key = format!("model:{name}@{}", version.version);
+            let list = ModelList::read(&self.data)?;
+            networks.extend(self.of_version(list.get(&name)?, &version).map(|network| {
+                let (id, kind) = ("best".to_owned(), NetworkKind::Best);
+                NetworkView { id, kind, ratings: rated(&key), ..network }
+            }));
+        }
+        if let Some(file) = shipped::model(game) {
+            let sha256 = cartridge_store::models::sha256(file);
+            let parsed = PolicyFile::parse(Path::new("shipped"), file)?;
+            networks.push(NetworkView {
+                id: "shipped".to_owned(),
+                kind: NetworkKind::Shipped,
+                name: "Shipped model".to_owned(),
+                origin: Origin {
+                    run: parsed.policy.metadata("run_id").and_then(|run| run.parse().ok()),
+                    step: Some(parsed.step()).filter(|step| *step > 0),
+                },
+                can_search: parsed.policy.has_value(),
+                ratings: rated(&format!("shipped:{}", &sha256[..16])),
+            });
+        }
+        let list = ModelList::read(&self.data)?;
+        for model in list.models.iter().filter(|it| it.env_id == game && !it.archived) {
+            for version in model.versions.iter().rev().take(MOST_OF_EACH) {
+                networks.extend(self.of_version(model, version).map(|network| {
+                    let ratings = rated(&network.id);
+                    NetworkView { ratings, ..network }
+                }));
+            }
+        }
+        let filter = RunFilter {
+            kinds: vec![RunKind::Train],
+            env_id: Some(game.to_owned()),
+            ..RunFilter::default()
+        };
+        for run in self.read(|index| index.runs(&filter, MOST_RUNS, None))? {
+            let (id, dir) = (&run.manifest.id, self.data.run(&run.manifest.id));
+            for name in checkpoint::names(&dir)?.iter().rev().take(MOST_OF_EACH) {
+                let key = format!("run:{id}@{name}");
+                let step = checkpoint::step_in(name);
+                networks.push(NetworkView {
+                    ratings: rated(&key),
+                    id: key,
+                    kind: NetworkKind::Checkpoint,
+                    name: format!("{id} at step {}", step.unwrap_or(0)),
+                    origin: Origin { run: Some(id.clone()), step },
+                    can_search: true,
+                });
+            }
+        }
+        Ok(networks)
+    }
+
+    /// A version of a model, if it can be read.
+    fn of_version(&self, model: &Model, version: &ModelVersion) -> Option<NetworkView> {
+        let name = format!("{}@{}", model.name, version.version);
+        let is_ours = version.files.iter().any(|file| file.file == model::WEIGHTS);
+        let can_search = is_ours || {
+            let read = model::read_file(&self.data, &model.name, version, model::ONNX);
+            let parsed = read.and_then(|bytes| PolicyFile::parse(Path::new(&name), &bytes));
+            match parsed {
+                Ok(file) => file.policy.has_value(),
+                Err(error) => {
+                    tracing::warn!(model = name, %error, "cannot read a model");
+                    return None;
+                }
+            }
+        };
+        let step = Some(version.step).filter(|step| *step > 0);
+        Some(NetworkView {
+            id: format!("model:{name}"),
+            kind: NetworkKind::Model,
+            name,
+            origin: Origin { run: version.run.clone(), step },
+            can_search,
+            ratings: Vec::new(),
+        })
+    }
+}
