@@ -32,8 +32,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'shared', test: SHARED, minShareCount: SHARED_BY, priority: 3 },
-            { name: 'charts', test: /\/(src\/lib\/chart|uplot)\//, priority: 2 },
-            { name: 'parts', test: /\/src\/lib\//, minShareCount: 2, priority: 1 },
+            { name: 'parts', test: /\/src\/lib\/(?!chart\/)/, minShareCount: 2, priority: 2 },
+            { name: 'charts', test: /\/(src\/lib\/chart|uplot)\//, priority: 1 },
           ],
         },
       },

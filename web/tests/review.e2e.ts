@@ -175,7 +175,7 @@ test('a viewer looks on, and is told why nothing can be played', async () => {
   await page.locator('main').getByText(refusal).waitFor();
   expect(await start.isDisabled()).toBe(true);
   await page.goto(`${lab.origin}/play/${open_game?.id}`);
-  await page.locator('main').getByText(refusal).waitFor();
+  await page.locator('.boardcard').getByText(refusal).waitFor();
   expect(await free(page).count()).toBe(0);
   for (const name of ['Take back', 'Hint', 'New game']) {
     expect(await page.getByRole('button', { name }).isDisabled(), name).toBe(true);
