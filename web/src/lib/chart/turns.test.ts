@@ -10,6 +10,7 @@ function made() {
   const turns = new Turns(
     (then) => frames.push(then),
     () => now,
+    (then) => then(),
   );
   const draws = (name: string) => () => {
     now += 2.5;

@@ -7,6 +7,14 @@
 const BUDGET_MS = 4;
 const OPENING_MS = 24;
 
+/** Whoever waits for a page can use it before the rest of it comes, but not for ever. */
+const IDLE_MS = 200;
+
+function whenIdle(then: () => void): void {
+  if ('requestIdleCallback' in window) requestIdleCallback(then, { timeout: IDLE_MS });
+  else setTimeout(then);
+}
+
 export class Turns {
   #waiting = new Map<object, () => void>();
   #drawn = new WeakSet<object>();
@@ -15,6 +23,7 @@ export class Turns {
   constructor(
     readonly frame: (then: () => void) => void = (then) => void requestAnimationFrame(then),
     readonly clock: () => number = () => performance.now(),
+    readonly idle: (then: () => void) => void = whenIdle,
   ) {}
 
   /** Draws `who` when it is its turn. */
@@ -38,7 +47,7 @@ export class Turns {
       this.frame(() => {
         if (left) return;
         if (frames > 0 || this.#waiting.size > 0) look(frames - 1);
-        else then();
+        else this.idle(() => left || then());
       });
     look(2);
     return () => (left = true);
