@@ -7,9 +7,9 @@ import { mkdir } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { seriousViolations } from './axe';
 import { type Complaints, SIZES, launch, open } from './browser';
 import { Lab } from './lab';
+import { expectSound } from './sound';
 
 type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
 
@@ -46,15 +46,6 @@ afterAll(async () => {
   await browser?.close();
   await lab?.end();
 });
-
-async function expectSound(page: Page, complaints: Complaints) {
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
-  expect(await seriousViolations(page), page.url()).toEqual([]);
-  expect(complaints.take()).toEqual([]);
-}
 
 const setSlider = (page: Page, name: RegExp, position: string) =>
   page.getByRole('slider', { name }).fill(position);

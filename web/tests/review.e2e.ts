@@ -2,23 +2,18 @@
  * Going back through a game, in a real browser: while it goes on, once it is over, and what would
  * have been best. Also what a viewer meets there, and addresses that lead nowhere.
  */
-import { mkdir } from 'node:fs/promises';
-
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { seriousViolations } from './axe';
 import { type Complaints, SIZES, launch, open } from './browser';
 import { Lab } from './lab';
-
-const SCREENSHOTS = 'screenshots';
+import { expectSound, shoot } from './sound';
 
 let lab: Lab;
 let browser: Browser;
 let session: Awaited<ReturnType<BrowserContext['storageState']>>;
 
 beforeAll(async () => {
-  await mkdir(SCREENSHOTS, { recursive: true });
   lab = await Lab.start();
   browser = await launch();
   const { context, page } = await open(browser, SIZES[0]);
@@ -32,24 +27,6 @@ afterAll(async () => {
   await browser?.close();
   await lab?.end();
 });
-
-async function shoot(page: Page, name: string, size: { name: string }) {
-  await page.evaluate(() => window.scrollTo(0, 0));
-  for (const theme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: theme });
-    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
-async function expectSound(page: Page, complaints: Complaints) {
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
-  expect(await seriousViolations(page), page.url()).toEqual([]);
-  expect(complaints.take(), page.url()).toEqual([]);
-}
 
 const moves = (page: Page) => page.locator('.moves li').count();
 const taken = (page: Page) => page.locator('.board button:not([aria-label$="empty"])').count();
@@ -198,7 +175,7 @@ test('a viewer looks on, and is told why nothing can be played', async () => {
   await page.locator('main').getByText(refusal).waitFor();
   expect(await start.isDisabled()).toBe(true);
   await page.goto(`${lab.origin}/play/${open_game?.id}`);
-  await page.locator('main').getByText(refusal).waitFor();
+  await page.locator('.boardcard').getByText(refusal).waitFor();
   expect(await free(page).count()).toBe(0);
   for (const name of ['Take back', 'Hint', 'New game']) {
     expect(await page.getByRole('button', { name }).isDisabled(), name).toBe(true);

@@ -8,13 +8,13 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, open } from './browser';
+import { SIZES, launch, open } from './browser';
 import { Lab } from './lab';
+import { SCREENSHOTS, expectSound, shoot } from './sound';
 
 type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
 type Made = { id: string };
 
-const SCREENSHOTS = 'screenshots';
 const ENDLESS = { env_id: 'CartPole-v1', algorithm: 'ppo', total_timesteps: 1_000_000_000 };
 
 let lab: Lab;
@@ -42,26 +42,6 @@ afterAll(async () => {
   await browser?.close();
   await lab?.end();
 });
-
-async function shoot(page: Page, name: string, size: { name: string }) {
-  for (const theme of ['light', 'dark'] as const) {
-    // Colours that fade into each other are neither of the two.
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  await page.emulateMedia({ reducedMotion: 'no-preference' });
-}
-
-/** What holds for every page: nothing sideways, nothing that axe calls serious, no complaints. */
-async function expectSound(page: Page, complaints: Complaints) {
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
-  expect(await seriousViolations(page), page.url()).toEqual([]);
-  expect(complaints.take(), page.url()).toEqual([]);
-}
 
 async function create(body: Record<string, unknown>): Promise<string> {
   const response = await fetch(`${lab.origin}/api/runs`, {

@@ -33,6 +33,11 @@ export function neighbour(spots: readonly Spot[], from: number, direction: Direc
   return best;
 }
 
+/** Whether a spot is a column that pieces fall into: much taller than wide. */
+export function isColumn(spot: Pick<Spot, 'x0' | 'x1' | 'y0' | 'y1'>): boolean {
+  return spot.y1 - spot.y0 > 2 * (spot.x1 - spot.x0);
+}
+
 function centre(spot: Spot): [number, number] {
   return [(spot.x0 + spot.x1) / 2, (spot.y0 + spot.y1) / 2];
 }

@@ -27,7 +27,12 @@ export function colorsOf(theme: string): Colors {
 /** Canvases know no CSS variables: what they stand for in the present theme. */
 function readColors() {
   const style = getComputedStyle(document.documentElement);
-  const read = (name: string) => style.getPropertyValue(name).trim();
+  const found = new Map<string, string>();
+  const read = (name: string) => {
+    const value = found.get(name) ?? style.getPropertyValue(name).trim();
+    found.set(name, value);
+    return value;
+  };
   return {
     /** A variable as `var(--series-1)`. */
     of: (variable: string) => read(variable.replace(/^var\((.*)\)$/, '$1')),

@@ -2,22 +2,36 @@
  * Charts are drawn in turns: a message changes all of them at once, and a page that drew a dozen in
  * one go would answer nobody meanwhile. Each frame draws as many as fit into it, the others wait for
  * the next; whoever is asked to draw again before its turn keeps its place and draws the newest.
+ * A page that opens is waited for, so a frame with charts that were never drawn takes longer.
  */
-const BUDGET_MS = 6;
+const BUDGET_MS = 4;
+const OPENING_MS = 24;
+
+/** Whoever waits for a page can use it before the rest of it comes, but not for ever. */
+const IDLE_MS = 200;
+
+function whenIdle(then: () => void): void {
+  if ('requestIdleCallback' in window) requestIdleCallback(then, { timeout: IDLE_MS });
+  else setTimeout(then);
+}
 
 export class Turns {
   #waiting = new Map<object, () => void>();
+  #drawn = new WeakSet<object>();
   #asked = false;
 
   constructor(
     readonly frame: (then: () => void) => void = (then) => void requestAnimationFrame(then),
     readonly clock: () => number = () => performance.now(),
+    readonly idle: (then: () => void) => void = whenIdle,
   ) {}
 
   /** Draws `who` when it is its turn. */
   ask(who: object, draw: () => void): void {
     this.#waiting.set(who, draw);
-    this.#next();
+    // Whatever changed a chart has changed words around it too: they have the first frame.
+    if (this.#drawn.has(who)) this.#at(() => this.#at(() => this.#draw()));
+    else this.#at(() => this.#draw());
   }
 
   /** `who` is gone, and draws no more. */
@@ -25,19 +39,41 @@ export class Turns {
     this.#waiting.delete(who);
   }
 
-  #next(): void {
-    if (this.#asked || this.#waiting.size === 0) return;
+  /** Calls back when all that a page draws as it opens is painted, until the returned function is called. */
+  afterAll(then: () => void): () => void {
+    let left = false;
+    // Charts ask when they have been laid out, which is after the first frame.
+    const look = (frames: number) =>
+      this.frame(() => {
+        if (left) return;
+        if (frames > 0 || this.#waiting.size > 0) look(frames - 1);
+        else this.idle(() => left || then());
+      });
+    look(2);
+    return () => (left = true);
+  }
+
+  /** Does something in the next frame, unless something is to be done there already. */
+  #at(then: () => void): void {
+    if (this.#asked) return;
     this.#asked = true;
     this.frame(() => {
       this.#asked = false;
-      const begun = this.clock();
-      for (const [who, draw] of this.#waiting) {
-        this.#waiting.delete(who);
-        draw();
-        if (this.clock() - begun >= BUDGET_MS) break;
-      }
-      this.#next();
+      then();
     });
+  }
+
+  #draw(): void {
+    const begun = this.clock();
+    let budget = BUDGET_MS;
+    for (const [who, draw] of this.#waiting) {
+      this.#waiting.delete(who);
+      if (!this.#drawn.has(who)) budget = OPENING_MS;
+      this.#drawn.add(who);
+      draw();
+      if (this.clock() - begun >= budget) break;
+    }
+    if (this.#waiting.size > 0) this.#at(() => this.#draw());
   }
 }
 

@@ -26,7 +26,7 @@ export class Feed {
   index = $state(0);
   /** How many episodes this page has shown. */
   episode = $state(0);
-  playing = $state(true);
+  playing = $state(!matchMedia('(prefers-reduced-motion: reduce)').matches);
   problem = $state.raw<Problem | null>(null);
   frame: Frame | null = $derived.by(() => this.preview?.frames[this.index] ?? null);
 
@@ -39,9 +39,9 @@ export class Feed {
   #newPolicy = false;
   #handle = 0;
 
-  /** Runs the clock until the returned function is called. */
+  /** Runs the clock until the returned function is called; again from where it stood. */
   start(): () => void {
-    this.playing = !matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (this.playing) this.play();
     const tick = (now: number) => {
       this.#tick(now);
       this.#handle = requestAnimationFrame(tick);

@@ -7,5 +7,8 @@ export async function load({ fetch }) {
     api.get('/api/environments', { fetch }),
     api.get('/api/play/environments', { fetch, query: { limit: 20 } }),
   ]);
-  return { games, plays, environments, sessions };
+  const opponents = await Promise.all(
+    games.map(({ id }) => api.get('/api/play/opponents', { fetch, query: { game: id } })),
+  );
+  return { games, opponents, plays, environments, sessions };
 }

@@ -1,17 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import type { Game, Opponent } from '$lib/api/types';
+import type { PlayableNetwork, Opponent, OpponentList } from '$lib/api/types';
 
-import { firstLevel, levelsOf, wordsOn } from './levels';
+import { firstLevel, isOffered, levelsOf, nameOf, networkOf, strengthsOf, wordsOn } from './levels';
 
 function opponent(id: string, level: string | null, strength: string | null = null): Opponent {
-  const unknown = { simulations: null, run_id: null, step: null, rating: null };
-  return { id, name: `Name of ${id}`, description: `What ${id} is.`, level, strength, ...unknown };
+  const bare = { simulations: null, run_id: null, step: null, rating: null };
+  return { id, name: `Name of ${id}`, description: `What ${id} is.`, level, strength, ...bare };
 }
 
-const game: Game = {
-  id: 'g',
-  name: 'G',
-  opponents: [opponent('c', 'Perfect', 'Took 80%.'), opponent('b', 'Casual'), opponent('a', null)],
+function network(id: string, more: Partial<PlayableNetwork> = {}): PlayableNetwork {
+  const plain = { kind: 'model', name: id, run_id: null, step: null, can_search: true } as const;
+  return { id, ...plain, ratings: [], ...more };
+}
+
+const RATING = { simulations: 25, rating: 1520, standard_error: 26, games: 40, anchor: 'a' };
+const game: OpponentList = {
+  game: 'g',
+  game_name: 'G',
+  levels: [opponent('c', 'Perfect', 'Took 80%.'), opponent('b', 'Casual'), opponent('a', null)],
+  networks: [
+    network('best', { kind: 'best', name: 'g@2', ratings: [RATING] }),
+    network('model:g@2'),
+    network('onnx', { can_search: false }),
+  ],
+  strengths: [
+    { name: 'Novice', simulations: 0 },
+    { name: 'Casual', simulations: 25 },
+  ],
+  most_simulations: 10_000,
 };
 
 describe('levels', () => {
@@ -26,12 +42,48 @@ describe('levels', () => {
 
   test('begin above the one that moves at random', () => {
     expect(firstLevel(levelsOf(game))?.id).toBe('b');
-    expect(firstLevel(levelsOf({ ...game, opponents: [opponent('a', 'Only')] }))?.id).toBe('a');
+    expect(firstLevel(levelsOf({ levels: [opponent('a', 'Only')] }))?.id).toBe('a');
     expect(firstLevel([])).toBeUndefined();
   });
 
   test('say how strong an opponent is where that is known', () => {
     expect(wordsOn(opponent('x', 'Club', 'Took 72%.'))).toBe('What x is. Took 72%.');
     expect(wordsOn(opponent('x', null))).toBe('What x is.');
+  });
+});
+
+describe('networks', () => {
+  const [best, model, plain] = game.networks as [PlayableNetwork, PlayableNetwork, PlayableNetwork];
+
+  test('are played at strengths by name, with what they were rated at', () => {
+    const [novice, casual] = strengthsOf(best, game.strengths);
+    expect(novice).toMatchObject({ id: 'best:0', name: 'Novice', strength: { simulations: 0 } });
+    expect(casual?.strength).toEqual({ simulations: 25, rating: RATING });
+  });
+
+  test('that cannot search have one strength, and no number', () => {
+    expect(strengthsOf(plain, game.strengths)).toMatchObject([
+      { id: 'onnx', strength: { simulations: null } },
+    ]);
+  });
+
+  test('are found by what names them, at any strength', () => {
+    expect(networkOf(game.networks, 'model:g@2:1600')).toBe(model);
+    expect(networkOf(game.networks, 'onnx')).toBe(plain);
+    expect(networkOf(game.networks, 'builtin:mcts:100')).toBeUndefined();
+  });
+
+  test('are offered at the strengths that there are', () => {
+    for (const id of ['a', 'best:25', 'onnx']) expect(isOffered(game, id)).toBe(true);
+    for (const id of ['best:26', 'onnx:25', 'z', '']) expect(isOffered(game, id)).toBe(false);
+    expect(isOffered(undefined, 'a')).toBe(false);
+  });
+
+  test('say which they are', () => {
+    expect(nameOf(best)).toBe('Best: g@2');
+    expect(nameOf(network('x', { kind: 'checkpoint', name: 'r-1', step: 48_000 }))).toBe(
+      'r-1, step 48,000',
+    );
+    expect(nameOf(network('x', { kind: 'shipped' }))).toBe('Shipped with the lab');
   });
 });

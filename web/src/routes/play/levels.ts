@@ -1,15 +1,19 @@
-/** The levels of a game as people choose them: weakest first. */
-import type { Game, Opponent } from '$lib/api/types';
+/** Whom one can play, as people choose it: levels that are built in, and networks at a strength. */
+import type { PlayableNetwork, Opponent, OpponentList } from '$lib/api/types';
+import { count } from '$lib/format';
 
 /** One line to choose. */
 export interface LevelOption {
   id: string;
   name: string;
   description: string;
+  /** Of a network: how much it searches, null where it cannot, and what it was rated at so. */
+  strength?: { simulations: number | null; rating: PlayableNetwork['ratings'][number] | null };
 }
 
-export function levelsOf(game: Game | undefined): LevelOption[] {
-  return (game?.opponents ?? []).toReversed().map((opponent) => ({
+/** The levels that are built in, weakest first. */
+export function levelsOf(opponents: Pick<OpponentList, 'levels'> | undefined): LevelOption[] {
+  return (opponents?.levels ?? []).toReversed().map((opponent) => ({
     id: opponent.id,
     name: opponent.level ?? opponent.name,
     description: `${opponent.name}. ${wordsOn(opponent)}`,
@@ -24,4 +28,56 @@ export function firstLevel(levels: readonly LevelOption[]): LevelOption | undefi
 /** What an opponent is and how strong, in plain words. */
 export function wordsOn(opponent: Opponent): string {
   return [opponent.description, opponent.strength].filter(Boolean).join(' ');
+}
+
+/** What a network is, in a line: which one, and where it comes from. */
+export function nameOf({ kind, name, step }: PlayableNetwork): string {
+  const at = step === null ? '' : `, step ${count(step)}`;
+  switch (kind) {
+    case 'best':
+      return `Best: ${name}`;
+    case 'shipped':
+      return 'Shipped with the lab';
+    case 'model':
+      return `${name}${at}`;
+    case 'checkpoint':
+      return `${name}${at}`;
+  }
+}
+
+/** The strengths that a network can be played at, weakest first. */
+export function strengthsOf(
+  { id, can_search, ratings }: PlayableNetwork,
+  strengths: OpponentList['strengths'],
+): LevelOption[] {
+  if (!can_search) {
+    const description = 'Its policy alone: it says nothing of how good a position is.';
+    const strength = { simulations: null, rating: ratings[0] ?? null };
+    return [{ id, name: 'Policy', description, strength }];
+  }
+  return strengths.map(({ name, simulations }) => {
+    const rating = ratings.find((rating) => rating.simulations === simulations) ?? null;
+    const description = simulations ? `Looks at ${count(simulations)} lines.` : 'Its policy alone.';
+    return { id: `${id}:${simulations}`, name, description, strength: { simulations, rating } };
+  });
+}
+
+/** The network that an opponent's id means, at whatever strength. */
+export function networkOf(
+  networks: readonly PlayableNetwork[],
+  opponent: string,
+): PlayableNetwork | undefined {
+  const bare = opponent.replace(/:\d+$/, '');
+  return networks.find(({ id }) => id === opponent) ?? networks.find(({ id }) => id === bare);
+}
+
+/** Whether an id names somebody whom one can play. */
+export function isOffered(opponents: OpponentList | undefined, id: string): boolean {
+  if (!opponents) return false;
+  if (opponents.levels.some((level) => level.id === id)) return true;
+  const network = networkOf(opponents.networks, id);
+  return (
+    network !== undefined &&
+    strengthsOf(network, opponents.strengths).some((option) => option.id === id)
+  );
 }

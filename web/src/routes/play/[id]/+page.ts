@@ -3,11 +3,9 @@ import { ApiProblem, api } from '$lib/api/client';
 
 export async function load({ fetch, params }) {
   try {
-    const [play, { games }] = await Promise.all([
-      api.get('/api/play/{id}', { fetch, path: { id: params.id } }),
-      api.get('/api/games', { fetch }),
-    ]);
-    return { play, games };
+    const play = await api.get('/api/play/{id}', { fetch, path: { id: params.id } });
+    const query = { game: play.game };
+    return { play, opponents: await api.get('/api/play/opponents', { fetch, query }) };
   } catch (problem) {
     if (problem instanceof ApiProblem && problem.status === 404) {
       error(404, {

@@ -1,0 +1,141 @@
+/**
+ * Playing against a network, and looking at what it thinks: chosen by name and strength, shown as far
+ * as one wants, and the game judged by it afterwards.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { type Complaints, SIZES, launch, open } from './browser';
+import { Lab } from './lab';
+import { network } from './network';
+import { expectSound, shoot } from './sound';
+
+let lab: Lab;
+let browser: Browser;
+let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+
+beforeAll(async () => {
+  lab = await Lab.start();
+  const file = join(lab.data, 'four.onnx');
+  await writeFile(file, network([2, 6, 7], 7));
+  await lab.command('models', 'add', 'four', file, '--env', 'connect4');
+  await lab.command('models', 'promote', 'four@1');
+  browser = await launch();
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(lab.loginUrl);
+  await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await lab?.end();
+});
+
+const moves = (page: Page) => page.locator('.moves li').count();
+const rows = (page: Page) => page.locator('.search tbody tr').count();
+const marks = (page: Page) => page.locator('.board .mark').count();
+const bar = (page: Page) => page.locator('.value').count();
+
+/** Plays a column by its number. */
+async function play(page: Page, column: number): Promise<void> {
+  const before = await moves(page);
+  await page.keyboard.press(String(column));
+  await expect.poll(() => moves(page)).toBeGreaterThan(before);
+}
+
+describe.each(SIZES)('networks at $name', (size) => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: Complaints;
+
+  beforeAll(async () => {
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
+  });
+
+  afterAll(() => context.close());
+
+  test('a network is chosen by its name and a strength, and the page says whom one plays', async () => {
+    await page.goto(`${lab.origin}/play?game=connect4`);
+    await page.getByRole('button', { name: 'Network', exact: true }).click();
+    await page.waitForURL('**opponent=best*');
+    await page.getByRole('combobox', { name: 'Network' }).selectOption({ index: 0 });
+    await page.locator('label.level', { hasText: 'Novice' }).click();
+    await page.waitForURL('**opponent=best:0*');
+    await shoot(page, 'play-network', size);
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
+    await page.locator('.opp .badge', { hasText: 'Novice' }).waitFor();
+    const facts = page.locator('.opp .kv');
+    await expect.poll(() => facts.textContent()).toMatch(/Simulations\s*0/);
+  });
+
+  test('one just plays; what it thinks is shown to who asks, and counts as help', async () => {
+    await play(page, 4);
+    expect([await rows(page), await marks(page), await bar(page)]).toEqual([0, 0, 0]);
+    await page.keyboard.press('t');
+    await expect.poll(() => rows(page)).toBe(7);
+    expect(await marks(page)).toBe(7);
+    await page.getByRole('img', { name: /^Value for you [-+]/ }).waitFor();
+    await page.getByRole('button', { name: /column 4.*prior \d+%/i }).waitFor();
+    await page.locator('.search', { hasText: 'connect4@1, 200 simulations' }).waitFor();
+    await page.locator('.search', { hasText: 'Line' }).waitFor();
+    await page.locator('.moves', { hasText: 'with 1 hint' }).waitFor();
+    await shoot(page, 'game-thinking', size);
+    await expectSound(page, complaints);
+
+    // Each by itself, and the choice is kept.
+    await page.getByRole('switch', { name: 'Search numbers' }).click();
+    await expect.poll(() => rows(page)).toBe(0);
+    await page.reload();
+    await expect.poll(() => marks(page)).toBe(7);
+    expect(await rows(page)).toBe(0);
+    // The same position is not counted again.
+    await page.locator('.moves', { hasText: 'with 1 hint' }).waitFor();
+    await page.keyboard.press('t');
+    await expect.poll(() => marks(page)).toBe(0);
+    expect(await bar(page)).toBe(0);
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await expect.poll(() => moves(page)).toBe(0);
+  });
+
+  test('a finished game is judged, and leads to its biggest mistake', async () => {
+    // Who plays the middle by its policy alone does not see four in the first column.
+    for (let disc = 0; disc < 4; disc += 1) await play(page, 1);
+    await page.locator('.turn', { hasText: 'You won' }).waitFor();
+    // Afterwards all is shown, and costs nothing.
+    await page.getByRole('button', { name: 'Back', exact: true }).click();
+    await page.waitForURL('**/play/*?ply=6');
+    await expect.poll(() => rows(page)).toBe(7);
+    // The last move won, and a search knows that it does.
+    expect(await page.locator('.search tr[aria-selected=true]').textContent()).toMatch(/^1.*\+1!/s);
+
+    await page.getByRole('button', { name: 'Analyse', exact: true }).click();
+    await page.getByRole('img', { name: /Value for you after each move; on screen/ }).waitFor();
+    expect(await page.locator('.moves .val').allTextContents()).not.toContain('');
+    const mistake = page.getByRole('button', { name: /Biggest mistake: move \d, theirs/ });
+    await mistake.locator('visible=true').click();
+    await page.waitForURL('**/play/*?ply=5');
+    await page.locator('.moves .turned', { hasText: '?' }).waitFor();
+    await page.locator('.search', { hasText: 'played' }).waitFor();
+    await shoot(page, 'game-mistake', size);
+    await expectSound(page, complaints);
+    await page.locator('.moves', { hasText: 'with 1 take-back, 1 hint' }).waitFor();
+  });
+
+  test('where no network plays, that is said', async () => {
+    await page.goto(`${lab.origin}/play?game=tictactoe`);
+    expect(await page.getByRole('button', { name: 'Network', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    await page.getByText('No network plays Tic-tac-toe yet.').waitFor();
+    expect(await page.getByRole('switch', { name: 'Value bar' }).isDisabled()).toBe(true);
+    await expectSound(page, complaints);
+  });
+});

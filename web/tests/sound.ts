@@ -1,0 +1,32 @@
+/** What holds for every page, and pictures of it to be looked at. */
+import { mkdir } from 'node:fs/promises';
+
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+import { seriousViolations } from './axe';
+import type { Complaints } from './browser';
+
+export const SCREENSHOTS = 'screenshots';
+
+/** Nothing sideways, nothing that axe calls serious, no complaints. */
+export async function expectSound(page: Page, complaints: Complaints): Promise<void> {
+  const over = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
+  expect(await seriousViolations(page), page.url()).toEqual([]);
+  expect(complaints.take(), page.url()).toEqual([]);
+}
+
+/** Pictures of a page in both themes. */
+export async function shoot(page: Page, name: string, size: { name: string }): Promise<void> {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  for (const theme of ['light', 'dark'] as const) {
+    // Colours that fade into each other are neither of the two.
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+}
