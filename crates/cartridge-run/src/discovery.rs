@@ -25,8 +25,8 @@ use crate::error::Result;
 use crate::lineage::INHERITED;
 
 /// The lab's own files in a run's folder. `frame.json` is the last picture, which is replaced many
-/// times a second; `frame.new` is the next one. The replay of self-play has no use but to its run.
-const OWN_FILES: [&str; 13] = [
+/// times a second; `frame.new` is the next one. `replay.db-wal` and its like belong to `replay.db`.
+const OWN_FILES: [&str; 12] = [
     "run.json",
     "events.jsonl",
     "metrics.jsonl",
@@ -37,7 +37,6 @@ const OWN_FILES: [&str; 13] = [
     "frame.json",
     "frame.new",
     "stats.json",
-    "replay.db",
     "replay.db-wal",
     "replay.db-shm",
 ];

@@ -164,7 +164,7 @@ impl SelfPlay {
         };
         // Later ones cannot be used, or belong to what is superseded now.
         checkpoint::forget_after(&self.dir, found.is_some().then_some(name.as_str()))?;
-        files::forget_models_after(&self.dir, step);
+        files::forget_after(&self.dir, step);
         self.replay.forget_after(episode)?;
         self.tunes = tunes_since(&self.dir, &self.config, step)?;
         let is_restored = found.is_some();

@@ -373,12 +373,16 @@ pub(super) const GAMES_OF_A_LANE: u32 = 64;
 const CACHE_POSITIONS: usize = 1 << 16;
 
 impl AlphaZeroTrainer {
+    /// What was found best in short trainings at each game. At Othello, where moves differ less in
+    /// what they come to, a search must count for more: with 0.1 as at Connect 4 the policy hardly
+    /// moved (`benches/results/othello-settings.txt`).
     fn new(game: &str) -> Self {
         let (network, total_timesteps) = match game {
-            "tictactoe" => (Preset::Tiny, 200_000),
+            "tictactoe" => (Preset::Tiny, 3_000_000),
             "othello" => (Preset::Small, 4_000_000),
             _ => (Preset::Small, 3_000_000),
         };
+        let value_scale = (game == "othello").then_some(1.5);
         let config = alphazero::Config::new(network.config(), total_timesteps);
         let play = config.self_play;
         Self {
@@ -396,7 +400,7 @@ impl AlphaZeroTrainer {
             fast_simulations: play.n_fast_simulations,
             full_share: plain(play.full_share),
             considered: play.n_considered,
-            value_scale: plain(play.value_scale),
+            value_scale: value_scale.unwrap_or_else(|| plain(play.value_scale)),
             random_plies: play.n_random_plies as u32,
             opening_share: plain(play.opening_share),
             opening_plies: play.n_opening_plies as u32,

@@ -62,12 +62,17 @@ pub(crate) fn write_model(
     Ok(())
 }
 
-/// Removes the networks after `step`, because the run goes on from there.
-pub(crate) fn forget_models_after(dir: &RunDir, step: u64) {
-    let entries = fs::read_dir(dir.models_path()).into_iter().flatten().flatten();
-    for entry in entries {
-        if entry.file_name().to_str().and_then(step_of).is_some_and(|at| at > step) {
-            _ = fs::remove_file(entry.path());
+/// Removes the networks after `step`, because the run goes on from there, and what a crash left of
+/// files that were about to be renamed.
+pub(crate) fn forget_after(dir: &RunDir, step: u64) {
+    for folder in [dir.models_path(), dir.path().to_owned()] {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_half = ["stats.json.new-", ".onnx.new-"].iter().any(|part| name.contains(part));
+            if is_half || step_of(&name).is_some_and(|at| at > step) {
+                _ = fs::remove_file(entry.path());
+            }
         }
     }
 }
@@ -121,7 +126,10 @@ mod tests {
         };
         assert_eq!(names().len(), 11, "{:?}", names());
         assert_eq!(fs::read(dir.models_path().join("latest.onnx")).unwrap(), 12_u64.to_le_bytes());
-        forget_models_after(&dir, 50);
+        fs::write(dir.models_path().join("latest.onnx.new-1a"), "half").unwrap();
+        fs::write(dir.path().join("stats.json.new-2b"), "half").unwrap();
+        forget_after(&dir, 50);
+        assert!(!dir.path().join("stats.json.new-2b").exists());
         assert_eq!(
             names(),
             [

@@ -28,10 +28,12 @@ pub struct EnvironmentList {
 /// Something that an agent can be trained on.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Environment {
-    /// Gymnasium's id.
+    /// Gymnasium's id, or that of a game.
     pub id: &'static str,
     /// For people.
     pub name: &'static str,
+    /// Whether it is a game of two, which is learnt by self-play.
+    pub is_game: bool,
     /// What an action is.
     pub action_space_type: ActionSpaceType,
     /// How many actions there are, or numbers in a continuous one.
@@ -117,21 +119,28 @@ impl From<&'static EnvSpec> for Environment {
                 (ActionSpaceType::Continuous, bounds.collect())
             }
         };
-        let algorithms = Algorithm::ALL.into_iter().filter(|algo| algo.learns(&spec.actions));
+        let game = registry::games().iter().find(|game| game.id == spec.id);
+        let learns = |algo: &Algorithm| match game {
+            Some(_) => algo.learns_games(),
+            None => algo.learns(&spec.actions),
+        };
+        let algorithms = Algorithm::ALL.into_iter().filter(learns);
         Self {
             id: spec.id,
             name: spec.name,
+            is_game: game.is_some(),
             action_space_type,
             action_bounds,
             n_actions: spec.actions.size(),
             action_names: spec.action_names.to_vec(),
-            obs_space_dims: vec![spec.observation],
+            obs_space_dims: game.map_or(vec![spec.observation], |game| game.planes.to_vec()),
             observation_names: spec.observation_names.to_vec(),
             threshold: spec.reward_threshold,
             max_steps: spec.max_steps,
             frames_per_second: spec.frames_per_second,
             algorithms: algorithms.map(Algorithm::id).collect(),
-            options: run_options(spec.id).expect("it is one of the environments"),
+            // A game has none.
+            options: run_options(spec.id).unwrap_or_default(),
             controls: spec.controls.map(Into::into),
         }
     }
@@ -230,17 +239,31 @@ impl Preview {
     }
 }
 
+/// Which to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct EnvironmentQuery {
+    /// Whether games are listed too, after the environments: whatever can be trained on.
+    #[serde(default)]
+    #[param(required = false)]
+    pub games: bool,
+}
+
 /// List the environments.
 #[utoipa::path(
     get,
     path = "/api/environments",
     tag = "environments",
+    params(EnvironmentQuery),
     responses((status = 200, body = EnvironmentList), (status = 401, body = Problem)),
 )]
-async fn list_environments() -> Json<EnvironmentList> {
-    Json(EnvironmentList {
-        environments: registry::environments().iter().map(|&spec| spec.into()).collect(),
-    })
+async fn list_environments(Query(query): Query<EnvironmentQuery>) -> Json<EnvironmentList> {
+    let games = registry::games().iter().filter(|_| query.games);
+    let games = games.filter_map(|game| registry::make_world(game.id, &Map::new()).ok());
+    let games = games.map(|game| game.spec());
+    let all = registry::environments().iter().copied().chain(games);
+    Json(EnvironmentList { environments: all.map(Into::into).collect() })
 }
 
 /// Play one episode at random, as pictures.

@@ -3,7 +3,7 @@ import { live } from '$lib/api/live.svelte';
 
 export async function load({ fetch, url }) {
   const [{ environments }, { runs }, ...named] = await Promise.all([
-    api.get('/api/environments', { fetch }),
+    api.get('/api/environments', { fetch, query: { games: true } }),
     api.get('/api/runs', { fetch, query: { limit: 50 } }),
     namedRun(fetch, url.searchParams.get('run')),
     namedRun(fetch, url.searchParams.get('test')),

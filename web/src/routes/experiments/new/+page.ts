@@ -5,7 +5,7 @@ import { readForm } from '$lib/settings/schema';
 export async function load({ fetch, url }) {
   const from = url.searchParams.get('from');
   const [{ environments }, original] = await Promise.all([
-    api.get('/api/environments', { fetch }),
+    api.get('/api/environments', { fetch, query: { games: true } }),
     from ? api.get('/api/experiments/{id}', { fetch, path: { id: from } }) : null,
   ]);
   const wanted = original?.env_id ?? url.searchParams.get('env') ?? 'CartPole-v1';

@@ -7,7 +7,7 @@ export async function load({ fetch, params }) {
   try {
     const [run, { environments }, { replay, problem }] = await Promise.all([
       api.get('/api/runs/{id}', { fetch, path }),
-      api.get('/api/environments', { fetch }),
+      api.get('/api/environments', { fetch, query: { games: true } }),
       showing(fetch, params.run, Number(params.episode)),
     ]);
     live.take(run);
