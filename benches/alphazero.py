@@ -208,11 +208,11 @@ def main() -> None:
         output = args.output or RESULTS / f"alphazero-{args.game}.txt"
         measure = measurement(args.game, args)
         lines = report(args.game, args.set, args.minutes, args.seed, args.data, measure)
-        text = []
-        for line in lines:
-            print(line, flush=True)
-            text.append(line + "\n")
-        output.write_text("".join(text))
+        # Line by line, so that a reader who leaves takes nothing along.
+        with output.open("w") as file:
+            for line in lines:
+                print(line, file=file, flush=True)
+                print(line, flush=True)
         return
     for line in lines:
         print(line, flush=True)
