@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test py-check bench-doors bless gen dev bench fuzz deny advisories clean
+.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test py-check bench-doors bench-alphazero bless gen dev bench fuzz deny advisories clean
 
 ## help: this menu
 help:
@@ -109,6 +109,13 @@ bench: build
 bench-doors: build
 	benches/doors.sh > benches/results/doors.json
 	.venv-bench/bin/pytest -q -p no:cacheprovider python/tests/test_examples.py
+
+## bench-alphazero: train at the board games for 2 hours and 16 minutes, and measure how strong that gets
+bench-alphazero: build
+	benches/alphazero.sh train tictactoe --minutes 1
+	benches/alphazero.sh train connect4 --minutes 15 --output benches/results/alphazero-connect4-15.txt
+	benches/alphazero.sh train connect4 --minutes 60
+	benches/alphazero.sh train othello --minutes 60
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
 SECONDS ?= 60
