@@ -2517,8 +2517,10 @@ export interface components {
              * @description Its own pace.
              */
             frames_per_second: number;
-            /** @description Gymnasium's id. */
+            /** @description Gymnasium's id, or that of a game. */
             id: string;
+            /** @description Whether it is a game of two, which is learnt by self-play. */
+            is_game: boolean;
             /**
              * Format: int32
              * @description Steps after which an episode is cut short.
@@ -6595,7 +6597,10 @@ export interface operations {
     };
     list_environments: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether games are listed too, after the environments: whatever can be trained on. */
+                games?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
