@@ -151,7 +151,7 @@ def draw():
     return numpy.arange(24, dtype=numpy.uint8).reshape(2, 4, 3)
 lab.frame(draw)
 assert n_drawn == 0
-print("ready", flush=True)
+print("\\nready", flush=True)
 while lab.obey(step):
     step += 1
     lab.frame(draw)

@@ -1,9 +1,11 @@
 //! One episode as pictures: what the idle environment looks like, or what a checkpoint does now.
 
+use cartridge_games::Action;
 use cartridge_games::env::{AnyAction, EnvSpec};
 use cartridge_games::registry::make_world;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
+use cartridge_learn::board_net::{BoardNet, Workspace};
 use cartridge_learn::policy::Policy;
 use serde_json::{Map, Value};
 
@@ -43,11 +45,22 @@ pub struct Frame {
     pub total_reward: f64,
 }
 
-/// Plays one episode with `policy`, or at random without one. The `number` chooses the episode.
+/// Who plays an episode.
+#[derive(Clone, Copy, Debug)]
+pub enum By<'a> {
+    /// Any legal action with equal chance.
+    Chance,
+    /// A policy, always taking its best action.
+    Policy(&'a Policy),
+    /// A network at a board, for both sides: its actions are drawn, so that games differ.
+    Network(&'a BoardNet),
+}
+
+/// Plays one episode. The `number` chooses which.
 pub fn preview(
     env_id: &str,
     options: &Map<String, Value>,
-    policy: Option<&Policy>,
+    by: By<'_>,
     number: u64,
 ) -> Result<Preview> {
     let mut env = make_world(env_id, options)?;
@@ -68,12 +81,13 @@ pub fn preview(
     let (mut terminated, mut truncated) = (false, false);
     while !terminated && !truncated && frames.len() < MOST_FRAMES {
         env.legal_actions(&mut mask);
-        let action = match policy {
-            Some(policy) => {
+        let action = match by {
+            By::Chance => spec.actions.sample(&mask, &mut rng),
+            By::Policy(policy) => {
                 let mut chosen = Actor::choose(policy, spec, &observation, &mask, 1)?;
                 chosen.remove(0)
             }
-            None => spec.actions.sample(&mask, &mut rng),
+            By::Network(network) => draw(network, &observation, &mask, &mut rng),
         };
         let step = env.step(action.borrow(), &mut observation);
         total_reward += step.reward;
@@ -87,4 +101,16 @@ pub fn preview(
         });
     }
     Ok(Preview { spec, seed, frames, terminated, truncated })
+}
+/// A legal action, as probable as the network finds it.
+fn draw(network: &BoardNet, planes: &[f32], legal: &[bool], rng: &mut fastrand::Rng) -> AnyAction {
+    let (mut logits, mut value) = (vec![0.0; legal.len()], [0.0]);
+    network.infer(&mut Workspace::default(), planes, &mut logits, &mut value);
+    // The greatest of logits with Gumbel noise is a draw from their distribution.
+    let mut noise = || -(-rng.f32().max(f32::MIN_POSITIVE).ln()).ln();
+    let noisy = (0..legal.len())
+        .filter(|action| legal[*action])
+        .map(|action| (action, logits[action] + noise()));
+    let best = noisy.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    AnyAction::Discrete(Action(best.expect("somebody is to move").0))
 }

@@ -62,7 +62,7 @@ mod tests {
     use cartridge_games::registry::{environments, make_env};
 
     use super::*;
-    use crate::preview::preview;
+    use crate::preview::{By, preview};
 
     /// Random play of every environment, again: within a fifth of the way to solved.
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         for (id, level) in LEVELS {
             let returns: Vec<f64> = (0..20)
                 .map(|number| {
-                    let episode = preview(id, &Map::new(), None, number).unwrap();
+                    let episode = preview(id, &Map::new(), By::Chance, number).unwrap();
                     episode.frames.last().unwrap().total_reward
                 })
                 .collect();

@@ -21,7 +21,7 @@ use crate::cluster::RunCost;
 use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
 use crate::metrics;
-use crate::preview::{Preview, preview};
+use crate::preview::{By, Preview, preview};
 use crate::supervisor::last_lines;
 
 /// With less than this free, even a short line may not fit: file systems keep some for themselves.
@@ -293,18 +293,22 @@ impl Lab {
 
     /// An episode of an environment at random play.
     pub fn preview_environment(&self, env_id: &str, number: u64) -> Result<Preview> {
-        preview(env_id, &Map::new(), None, number)
+        preview(env_id, &Map::new(), By::Chance, number)
     }
 
     /// An episode of a run's newest checkpoint, with the step of that checkpoint.
     pub fn preview_run(&self, id: &RunId, number: u64) -> Result<(u64, Preview)> {
         let run = self.run(id)?.run;
-        if is_game(&run.manifest.env_id) {
-            return Err(RunError::MeasuredByGames(run.manifest.env_id));
-        }
-        let (manifest, policy) = checkpoint::load(&self.data.run(id), id, Alias::Latest)?;
+        let (dir, env_id) = (self.data.run(id), &run.manifest.env_id);
         let options = run.manifest.config["env"].as_object().cloned().unwrap_or_default();
-        Ok((manifest.step, preview(&run.manifest.env_id, &options, Some(&policy), number)?))
+        if is_game(env_id) {
+            let name = checkpoint::named(&dir, Alias::Latest);
+            let name = name.ok_or_else(|| RunError::NoCheckpoint(id.clone()))?;
+            let (manifest, network) = checkpoint::load_board_net(&dir, id, &name)?;
+            return Ok((manifest.step, preview(env_id, &options, By::Network(&network), number)?));
+        }
+        let (manifest, policy) = checkpoint::load(&dir, id, Alias::Latest)?;
+        Ok((manifest.step, preview(env_id, &options, By::Policy(&policy), number)?))
     }
 
     /// The newest runs of people that are wanted, newest first.

@@ -134,6 +134,9 @@ fn a_training_leaves_what_others_look_for() {
     let (status, xray) = lab.get(&format!("/api/runs/{id}/episodes/{number}/xray?from=1&to=20"));
     assert_eq!(status, 200, "{xray}");
     assert_eq!(xray["kind"], "probabilities");
+    let (status, preview) = lab.get(&format!("/api/runs/{id}/preview"));
+    assert_eq!((status, &preview["policy"]["step"]), (200, &json!(9000)), "{preview}");
+    assert_eq!(preview["terminated"], true, "a game is played to its end");
     let (status, problem) = lab.post(&format!("/api/runs/{id}/evaluate"), &json!({}));
     assert_eq!(status, 409, "{problem}");
 }

@@ -14,6 +14,8 @@ test('an end in a word', () => {
   expect(outcome({ terminated: true, truncated: false }, env)).toBe('the pole fell');
   expect(outcome({ terminated: true }, null)).toBe('ended');
   expect(outcome({ terminated: false, truncated: true }, env)).toBe('time limit');
+  const game = { ...env, is_game: true };
+  expect(outcome({ terminated: false, truncated: true }, game)).toBe('decided early');
   // Lists of runs from before there were recordings do not say it; cut short they were.
   expect(outcome({ terminated: false }, env)).toBe('time limit');
   expect(outcome({ terminated: false, truncated: false }, env)).toBe('broken off');

@@ -10,6 +10,7 @@ export function outcome(
   env: Known,
 ): string {
   if (terminated) return env?.controls?.ending || 'ended';
+  if (env?.is_game && truncated) return 'decided early';
   return truncated === false ? 'broken off' : 'time limit';
 }
 

@@ -8,7 +8,7 @@ export async function load({ fetch, url }) {
   const id = url.searchParams.get('run');
   const [page, { environments }, chosen] = await Promise.all([
     runsPage(q, null, fetch),
-    api.get('/api/environments', { fetch }),
+    api.get('/api/environments', { fetch, query: { games: true } }),
     // One that is asked for may be older than those in the list.
     id ? api.get('/api/runs/{id}', { fetch, path: { id } }).catch(() => null) : null,
   ]);
