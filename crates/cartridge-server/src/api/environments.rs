@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use cartridge_games::controls::{self, Effect, Idle};
 use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
-use cartridge_games::registry;
+use cartridge_games::fastrand;
+use cartridge_games::game::Action;
+use cartridge_games::registry::{self, AnyGame};
 use cartridge_games::scene::Scene;
 use cartridge_run::config::{Algorithm, run_options};
 use cartridge_run::{RunError, preview};
@@ -41,7 +43,7 @@ pub struct Environment {
     /// Lowest and highest value of each number of a continuous action.
     pub action_bounds: Vec<[f32; 2]>,
     /// What each action, or each number of one, does.
-    pub action_names: Vec<&'static str>,
+    pub action_names: Vec<String>,
     /// Shape of an observation.
     pub obs_space_dims: Vec<usize>,
     /// What each number of an observation is.
@@ -132,7 +134,7 @@ impl From<&'static EnvSpec> for Environment {
             action_space_type,
             action_bounds,
             n_actions: spec.actions.size(),
-            action_names: spec.action_names.to_vec(),
+            action_names: action_names(spec),
             obs_space_dims: game.map_or(vec![spec.observation], |game| game.planes.to_vec()),
             observation_names: spec.observation_names.to_vec(),
             threshold: spec.reward_threshold,
@@ -143,6 +145,14 @@ impl From<&'static EnvSpec> for Environment {
             options: run_options(spec.id).unwrap_or_default(),
             controls: spec.controls.map(Into::into),
         }
+    }
+}
+
+/// What each action does, or where at a board it is played.
+fn action_names(spec: &EnvSpec) -> Vec<String> {
+    match AnyGame::start(spec.id, &mut fastrand::Rng::with_seed(0)) {
+        Ok(game) => (0..spec.actions.size()).map(|index| game.action_name(Action(index))).collect(),
+        Err(_) => spec.action_names.iter().map(|&name| name.to_owned()).collect(),
     }
 }
 

@@ -134,6 +134,16 @@ fn a_training_leaves_what_others_look_for() {
     let (status, xray) = lab.get(&format!("/api/runs/{id}/episodes/{number}/xray?from=1&to=20"));
     assert_eq!(status, 200, "{xray}");
     assert_eq!(xray["kind"], "probabilities");
+    // Games are among what can be trained on, for who asks for them.
+    let listed = |path: &str| {
+        let (_, list) = lab.get(path);
+        let all = list["environments"].as_array().unwrap().clone();
+        all.into_iter().find(|env| env["id"] == "tictactoe")
+    };
+    assert_eq!(listed("/api/environments"), None);
+    let game = listed("/api/environments?games=true").unwrap();
+    assert_eq!((&game["is_game"], &game["algorithms"]), (&json!(true), &json!(["alphazero"])));
+    assert_eq!(game["action_names"][4], "centre");
     let (status, preview) = lab.get(&format!("/api/runs/{id}/preview"));
     assert_eq!((status, &preview["policy"]["step"]), (200, &json!(9000)), "{preview}");
     assert_eq!(preview["terminated"], true, "a game is played to its end");
