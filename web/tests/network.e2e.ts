@@ -15,6 +15,8 @@ import { expectSound, shoot } from './sound';
 
 let lab: Lab;
 let browser: Browser;
+/** A run that has learnt for a moment. */
+let training: string;
 let session: Awaited<ReturnType<BrowserContext['storageState']>>;
 
 beforeAll(async () => {
@@ -23,6 +25,7 @@ beforeAll(async () => {
   await writeFile(file, network([2, 6, 7], 7));
   await lab.command('models', 'add', 'four', file, '--env', 'connect4');
   await lab.command('models', 'promote', 'four@1');
+  training = await train();
   browser = await launch();
   const { context, page } = await open(browser, SIZES[0]);
   await page.goto(lab.loginUrl);
@@ -35,6 +38,23 @@ afterAll(async () => {
   await browser?.close();
   await lab?.end();
 });
+
+async function train(): Promise<string> {
+  const settings = [
+    'simulation.n_envs=16',
+    'simulation.n_steps=16',
+    'trainer.network=tiny',
+    'trainer.least_window=1000',
+    'trainer.learning_starts=256',
+    'trainer.batch_size=32',
+    'retention.checkpoint_every_steps=2000',
+    'evaluation.final_episodes=2',
+    'evaluation.simulations=8',
+  ];
+  const sets = settings.flatMap((setting) => ['--set', setting]);
+  const args = ['train', 'connect4', '--steps', '5000', ...sets];
+  return (await lab.command<{ run_id: string }>(...args)).run_id;
+}
 
 const moves = (page: Page) => page.locator('.moves li').count();
 const rows = (page: Page) => page.locator('.search tbody tr').count();
@@ -127,6 +147,20 @@ describe.each(SIZES)('networks at $name', (size) => {
     await shoot(page, 'game-mistake', size);
     await expectSound(page, complaints);
     await page.locator('.moves', { hasText: 'with 1 take-back, 1 hint' }).waitFor();
+  });
+
+  test('a game of a training is seen with what its search found', async () => {
+    await page.goto(`${lab.origin}/runs/${training}`);
+    const card = page.getByRole('region', { name: 'Self-play' });
+    await card.scrollIntoViewIfNeeded();
+    await card.getByRole('heading', { name: 'Search' }).waitFor();
+    expect(await card.locator('.prob').count()).toBe(7);
+    await shoot(page, 'self-play', size);
+    await expectSound(page, complaints);
+    await card.getByRole('link', { name: /^Game/ }).click();
+    await page.waitForURL(`**/replay/${training}/*`);
+    await page.getByRole('region', { name: 'X-ray' }).waitFor();
+    complaints.take();
   });
 
   test('where no network plays, that is said', async () => {

@@ -865,6 +865,14 @@ pub fn turn_over_films(dir: &RunDir, name: &str, keep: u32) -> Result<Vec<Pruned
     turn_over_if(dir, &FILMS, Some(&new), &names, &reason, |artifact| !artifact.pinned)
 }
 
+/// A film of a training as events name it, if it is listed.
+pub(crate) fn note_of_film(dir: &RunDir, name: &str) -> Result<Option<ArtifactNote>> {
+    let path = format!("{}/{name}", FILMS.folder);
+    let list = ArtifactList::read(dir)?;
+    let artifacts = list.iter().flat_map(|list| &list.artifacts);
+    Ok(artifacts.into_iter().find(|it| it.base == Base::Run && it.path == path).map(note))
+}
+
 /// Where a trainer of ours puts things of one kind, one after the other.
 #[derive(Debug)]
 pub(crate) struct Shelf {

@@ -67,6 +67,9 @@ pub struct SeedPlan {
     /// Whether each opening is played from both sides; otherwise `a` always moves first. It means
     /// nothing in an environment.
     pub both_sides: bool,
+    /// Random moves of an opening; those that are usual at the game without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening_plies: Option<u32>,
 }
 
 impl SeedPlan {
@@ -111,7 +114,21 @@ impl SeedPlan {
         if !(n_sides..=most).contains(&n_games) {
             return bad("n_matches", format!("a match has {n_sides} to {most} games"));
         }
-        Ok(Self { seed_base, count: n_games / n_sides, both_sides })
+        Ok(Self { seed_base, count: n_games / n_sides, both_sides, opening_plies: None })
+    }
+
+    /// The same with so many random moves in an opening; 0 is from the start of the game.
+    pub fn with_opening(self, game: &str, n_plies: Option<u32>) -> Result<Self> {
+        let bad = |detail: String| {
+            Err(ConfigError::BadValue { key: "opening_plies".to_owned(), detail }.into())
+        };
+        match (n_plies, most_opening_plies(game)) {
+            (Some(_), None) => bad(format!("{game} has no openings")),
+            (Some(n_plies), Some(most)) if n_plies > most => {
+                bad(format!("an opening of {game} has at most {most} moves"))
+            }
+            _ => Ok(Self { opening_plies: n_plies, ..self }),
+        }
     }
 }
 
@@ -179,7 +196,7 @@ fn play_board(config: &MatchConfig, referee: &mut dyn Referee) -> Result<Vec<Buc
     let n_seats = if plan.both_sides { 2 } else { 1 };
     let mut buckets = Vec::new();
     for pair in 0..plan.count {
-        let (position, opening) = opening(game, plan.seed_base, pair)?;
+        let (position, opening) = opening(game, plan, pair)?;
         let mut scores = Vec::new();
         for seat in 0..n_seats {
             let stream = Stream::Evaluation;
@@ -498,22 +515,35 @@ fn opening_seed(seed: u64, pair: u32) -> u64 {
     episode_seed(seed, Stream::Evaluation, 0, u64::from(pair))
 }
 
+/// The most random moves of an opening at a board, with which most games are far from their end.
+fn most_opening_plies(game: &str) -> Option<u32> {
+    is_game(game).then_some(if game == "tictactoe" { 4 } else { 20 })
+}
+
 /// The position after a few random moves: at tic-tac-toe one, because a second may lose already.
-fn opening(game: &str, seed: u64, pair: u32) -> Result<(AnyGame, Vec<u32>)> {
-    let mut rng = fastrand::Rng::with_seed(opening_seed(seed, pair));
-    let mut position = AnyGame::start(game, &mut rng)?;
-    let n_plies = match position {
-        AnyGame::TicTacToe(_) => 1,
-        AnyGame::Connect4(_) => 4,
-        AnyGame::Othello(_) => 6,
-    };
-    let mut actions = Vec::new();
-    for _ in 0..n_plies {
-        let action = Opponent::Random.choose(&position, &mut rng);
-        position.apply(action);
-        actions.push(action.0 as u32);
+/// Moves that end the game are drawn anew.
+fn opening(game: &str, plan: &SeedPlan, pair: u32) -> Result<(AnyGame, Vec<u32>)> {
+    let mut rng = fastrand::Rng::with_seed(opening_seed(plan.seed_base, pair));
+    loop {
+        let mut position = AnyGame::start(game, &mut rng)?;
+        let usual = match position {
+            AnyGame::TicTacToe(_) => 1,
+            AnyGame::Connect4(_) => 4,
+            AnyGame::Othello(_) => 6,
+        };
+        let mut actions = Vec::new();
+        for _ in 0..plan.opening_plies.unwrap_or(usual) {
+            if position.turn() == Turn::Over {
+                break;
+            }
+            let action = Opponent::Random.choose(&position, &mut rng);
+            position.apply(action);
+            actions.push(action.0 as u32);
+        }
+        if position.turn() != Turn::Over {
+            return Ok((position, actions));
+        }
     }
-    Ok((position, actions))
 }
 
 /// One game to its end: the score of player `a`, who has `seat`, and the moves.

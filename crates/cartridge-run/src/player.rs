@@ -401,6 +401,15 @@ fn board<'a>(text: &str, game: Option<&'a str>) -> Result<&'a str> {
     }
 }
 
+/// The lab's best at a board game as a player, or else what the program brings along; nothing where
+/// there is neither.
+pub(crate) fn champion(data: &DataDir, game: &str) -> Result<Option<Player>> {
+    if best(data, game)?.is_none() && shipped::model(game).is_none() {
+        return Ok(None);
+    }
+    Ok(Some(look_up_best(data, game)?.seat(game, &Map::new(), None)?))
+}
+
 /// The lab's best at a game, or else what the program brings along.
 fn look_up_best(data: &DataDir, game: &str) -> Result<NamedLearnt> {
     if let Some((name, version)) = best(data, game)? {

@@ -24,7 +24,9 @@ use cartridge_store::{
     DataDir, DoneReason, Evaluation, Event, Manifest, MatchPlayer, Replay, RunDir, StoreError,
 };
 
-use self::arena::{Plan, Scores, against_network, against_opponent, baseline, rating};
+use self::arena::{
+    Plan, Scores, against_network, against_opponent, against_thinker, baseline, rating,
+};
 use self::files::Stats;
 use self::solver::Held;
 use crate::audit::Marks;
@@ -32,7 +34,10 @@ use crate::checkpoint::{self, Alias, Progress, WholeSelfPlay};
 use crate::clock::unix_now;
 use crate::config::{AlphaZeroTrainer, Promotion, RunConfig, Trainer};
 use crate::error::{Result, RunError};
+use crate::model::{self, Source};
 use crate::opponent::Opponent;
+use crate::player;
+use crate::steer::By;
 use crate::tunable::Tunable;
 use crate::worker::{Heard, Journal, Schedule, Steered, listen, tunes_since};
 
@@ -220,6 +225,9 @@ impl SelfPlay {
             }
         };
         let checkpoint = self.save()?;
+        if reason != DoneReason::Orphaned {
+            self.challenge()?;
+        }
         self.journal.event(Event::Done {
             reason,
             step: self.training.step(),
@@ -398,6 +406,51 @@ impl SelfPlay {
         Ok(())
     }
 
+    /// Lets the best of the run play the lab's best at its game, and puts it in that place if it wins.
+    /// What goes wrong there does not make the training a failure.
+    fn challenge(&mut self) -> Result<()> {
+        let Some((name, network)) = self.best_network()? else { return Ok(()) };
+        match self.play_the_champion(&name, &network) {
+            Ok(None) => Ok(()),
+            Ok(Some(event)) => self.journal.event(event),
+            Err(error) => {
+                let message = format!("The lab's best was not played: {error}");
+                self.journal.event(Event::Warning { message })
+            }
+        }
+    }
+
+    /// What is to be told where the lab has a new best.
+    fn play_the_champion(&mut self, name: &str, network: &BoardNet) -> Result<Option<Event>> {
+        let game = self.config.env_id.clone();
+        let against = match player::champion(&self.data, &game)? {
+            None => None,
+            Some(champion) if champion.about.sha256 == Some(network.sha256()) => return Ok(None),
+            Some(champion) => {
+                let plan = Plan {
+                    n_games: self.config.evaluation.final_episodes,
+                    n_simulations: self.config.evaluation.simulations.unwrap_or(0),
+                    seed: self.config.seeds.seed_base,
+                };
+                let (thinker, _) =
+                    champion.thinker().expect("whoever is the best at a board thinks");
+                let scores = against_thinker(&game, network, thinker, plan, &mut self.arena)?;
+                let n_simulations = if thinker.has_value() { plan.n_simulations } else { 0 };
+                let champion = champion.clone().with_simulations(n_simulations)?.about;
+                self.log_match(name, &Rated::Champion(&champion), &scores, plan)?;
+                if scores.share() <= self.trainer().promote_above {
+                    return Ok(None);
+                }
+                Some((champion.name, scores.share()))
+            }
+        };
+        let run = Box::new(self.manifest.clone());
+        let source = Source::Checkpoint { run, which: Some(name.to_owned()) };
+        let (model, version) = model::promote(&self.data, source, By::new("trainer"))?;
+        let player = format!("model:{}@{}", model.name, version.version);
+        Ok(Some(Event::Promoted { player, against }))
+    }
+
     /// Whether what was measured becomes the best.
     fn is_promoted(&self, win_rate: Option<f64>) -> bool {
         let Some(win_rate) = win_rate else { return true };
@@ -443,6 +496,7 @@ impl SelfPlay {
                 (MatchPlayer { key, name, sha256: None }, "baseline")
             }
             Rated::Checkpoint(name) => (checkpoint_player(name)?, "best"),
+            Rated::Champion(champion) => ((*champion).clone(), "champion"),
         };
         let start =
             cartridge_games::AnyGame::start(&self.config.env_id, &mut fastrand::Rng::with_seed(0))?;
@@ -471,6 +525,7 @@ impl SelfPlay {
 enum Rated<'a> {
     Opponent(Opponent),
     Checkpoint(&'a str),
+    Champion(&'a MatchPlayer),
 }
 
 impl Steered for SelfPlay {
@@ -556,7 +611,7 @@ fn summary(step: u64, fixed: &Scores, win_rate: Option<f64>, elo: f64) -> Evalua
         mean,
         std: variance.sqrt(),
         ci95: [(mean - half).max(-1.0), (mean + half).min(1.0)],
-        mean_length: 0.0,
+        mean_length: fixed.mean_length(),
         metrics,
     }
 }

@@ -144,6 +144,14 @@ impl Thinker {
         Self { network, name: name.to_owned(), memories: Mutex::default() }
     }
 
+    /// The network, where it is one of ours.
+    pub(crate) fn network(&self) -> Option<&BoardNet> {
+        match &self.network {
+            Network::Own(network) => Some(network),
+            Network::File(_) => None,
+        }
+    }
+
     /// Whether it says what a position is worth, so that it can search.
     pub fn has_value(&self) -> bool {
         match &self.network {

@@ -448,12 +448,13 @@ pub fn plan(game: &str, games_per_pair: u32, seed_base: u64) -> Result<SeedPlan>
         if games_per_pair < 2 || !games_per_pair.is_multiple_of(2) {
             return bad("games come in pairs: an even number, from 2 on".to_owned());
         }
-        return Ok(SeedPlan { seed_base, count: games_per_pair / 2, both_sides: true });
+        let count = games_per_pair / 2;
+        return Ok(SeedPlan { seed_base, count, both_sides: true, opening_plies: None });
     }
     if !(1..=matches::MAX_EPISODES).contains(&games_per_pair) {
         return bad(format!("1 to {} episodes", matches::MAX_EPISODES));
     }
-    Ok(SeedPlan { seed_base, count: games_per_pair, both_sides: false })
+    Ok(SeedPlan { seed_base, count: games_per_pair, both_sides: false, opening_plies: None })
 }
 
 #[cfg(test)]

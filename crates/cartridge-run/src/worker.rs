@@ -373,10 +373,15 @@ impl Worker {
             let kept = film.and_then(|film| {
                 film::keep(&self.dir.path().join(discovery::FILMS.folder), &name, &film)?;
                 let keep = self.config.retention.keep_videos;
-                discovery::turn_over_films(&self.dir, &name, keep)
+                let pruned = discovery::turn_over_films(&self.dir, &name, keep)?;
+                Ok((discovery::note_of_film(&self.dir, &name)?, pruned))
             });
             match kept {
-                Ok(pruned) => {
+                Ok((new, pruned)) => {
+                    if let Some(new) = new {
+                        let artifacts = vec![new];
+                        self.journal.event(Event::ArtifactsAvailable { artifacts, count: 1 })?;
+                    }
                     for pruned in pruned {
                         self.journal.event(Event::ArtifactPruned(pruned))?;
                     }

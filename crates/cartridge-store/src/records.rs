@@ -347,6 +347,14 @@ pub enum Event {
         /// The name of who took the greatest share of the points.
         leader: String,
     },
+    /// What the run has learnt is the lab's best at its game from now on.
+    Promoted {
+        /// Who it is to others, such as `model:connect4@3`.
+        player: String,
+        /// Whom it played for that, and its share of the points; nothing where the place was empty.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        against: Option<(String, f64)>,
+    },
     /// An action in a game that a person plays.
     Move {
         /// Number of the action in the game, from 0.
@@ -587,6 +595,12 @@ impl Event {
                 "Tournament complete: {players} players, {} games, {leader} leads",
                 grouped(u64::from(*games))
             ),
+            Self::Promoted { player, against: Some((rival, share)) } => {
+                format!("{player} is the lab's best now: {:.0}% against {rival}", 100.0 * share)
+            }
+            Self::Promoted { player, against: None } => {
+                format!("{player} is the lab's best now, as the first of its game")
+            }
             Self::Done { reason: DoneReason::Completed, weights_sha256, .. }
                 if weights_sha256.is_empty() =>
             {

@@ -328,6 +328,7 @@ impl RunStatus {
             | Event::MatchStarted { .. }
             | Event::PairingComplete { .. }
             | Event::TournamentComplete { .. }
+            | Event::Promoted { .. }
             | Event::EnvironmentInitialized { .. }
             | Event::ArtifactsNamed { .. }
             | Event::ControlAck { .. }

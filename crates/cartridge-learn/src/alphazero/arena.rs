@@ -48,22 +48,30 @@ impl<G> fmt::Debug for Rival<'_, G> {
     }
 }
 
-/// The scores of a network against `rival`, from -1 to 1, game by game: of each opening first the
-/// game in which it moves first.
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ended {
+    /// The score of the network, from -1 to 1.
+    pub score: f32,
+    /// Moves, those of the opening too.
+    pub n_plies: u32,
+}
+
+/// The games of a network against `rival`: of each opening first the one in which it moves first.
 pub fn contest<G: Game>(
     network: &BoardNet,
     rival: &Rival<'_, G>,
     terms: Terms,
     team: &mut Team,
-) -> Vec<f32> {
+) -> Vec<Ended> {
     let pairs: Vec<usize> = (0..terms.n_pairs).collect();
     let n_groups = team.n_threads().min(terms.n_pairs).max(1);
     let chunks = pairs.chunks(terms.n_pairs.div_ceil(n_groups).max(1));
-    let mut groups: Vec<(&[usize], Vec<f32>)> = chunks.map(|pairs| (pairs, Vec::new())).collect();
-    team.each(&mut groups, |_, (pairs, scores)| {
-        *scores = Group::new(pairs, terms).play(network, rival);
+    let mut groups: Vec<(&[usize], Vec<Ended>)> = chunks.map(|pairs| (pairs, Vec::new())).collect();
+    team.each(&mut groups, |_, (pairs, ended)| {
+        *ended = Group::new(pairs, terms).play(network, rival);
     });
-    groups.into_iter().flat_map(|(_, scores)| scores).collect()
+    groups.into_iter().flat_map(|(_, ended)| ended).collect()
 }
 
 /// Games that one thread plays in step.
@@ -84,6 +92,7 @@ type Asked = Option<LeafId>;
 
 struct Table<G> {
     game: G,
+    n_plies: u32,
     /// The network's seat.
     seat: Seat,
     search: Search<G>,
@@ -98,6 +107,7 @@ impl<G: Game> Group<G> {
             let game = opening(terms.n_opening_plies, &mut fastrand::Rng::with_seed(seed));
             [0, 1].map(|seat| Table {
                 game: G::clone(&game),
+                n_plies: terms.n_opening_plies as u32,
                 seat: Seat(seat),
                 search: Search::default(),
                 is_searching: false,
@@ -108,7 +118,7 @@ impl<G: Game> Group<G> {
         Self { tables: tables.collect(), terms, sides: [side(), side()] }
     }
 
-    fn play(mut self, network: &BoardNet, rival: &Rival<'_, G>) -> Vec<f32> {
+    fn play(mut self, network: &BoardNet, rival: &Rival<'_, G>) -> Vec<Ended> {
         let networks = match rival {
             Rival::Network(rival) => [network, *rival],
             Rival::Other(_) => [network; 2],
@@ -134,12 +144,16 @@ impl<G: Game> Group<G> {
                         let logit = |action: &Action| evaluation.logits[action.0];
                         let legal = table.game.legal_actions();
                         let best = legal.max_by(|a, b| logit(a).total_cmp(&logit(b)));
-                        table.game.apply(best.expect("the game goes on"));
+                        table.play(best.expect("the game goes on"));
                     }
                 });
             }
         }
-        self.tables.iter().map(|table| table.game.score(table.seat)).collect()
+        let ended = |table: &Table<G>| Ended {
+            score: table.game.score(table.seat),
+            n_plies: table.n_plies,
+        };
+        self.tables.iter().map(ended).collect()
     }
 }
 
@@ -157,7 +171,7 @@ impl<G: Game> Table<G> {
             let side = usize::from(seat != self.seat);
             if let (1, Rival::Other(choose)) = (side, rival) {
                 let action = choose(&self.game, &mut self.rng);
-                self.game.apply(action);
+                self.play(action);
                 continue;
             }
             if terms.n_simulations == 0 {
@@ -174,8 +188,13 @@ impl<G: Game> Table<G> {
             }
             self.is_searching = false;
             let action = self.search.best_action();
-            self.game.apply(action);
+            self.play(action);
         }
+    }
+
+    fn play(&mut self, action: Action) {
+        self.game.apply(action);
+        self.n_plies += 1;
     }
 }
 
@@ -227,7 +246,11 @@ mod tests {
             assert_eq!(scores, against(&other, n_simulations, 3));
             // Against itself the two games of an opening are the same game from both sides.
             let same = against(&one, n_simulations, 2);
-            assert!(same.chunks_exact(2).all(|pair| pair[0] == -pair[1]), "{same:?}");
+            let is_one_game = |pair: &[Ended]| {
+                (pair[0].score, pair[0].n_plies) == (-pair[1].score, pair[1].n_plies)
+            };
+            assert!(same.chunks_exact(2).all(is_one_game), "{same:?}");
+            assert!(same.iter().all(|game| (7..=42).contains(&game.n_plies)), "{same:?}");
         }
     }
 
@@ -239,8 +262,11 @@ mod tests {
         };
         let terms = Terms { n_opening_plies: 0, n_simulations: 0, n_pairs: 4, ..TERMS };
         let scores = contest(&network, &Rival::Other(&perfect), terms, &mut Team::new(1));
-        assert!(scores.iter().all(|score| *score <= 0.0), "{scores:?}");
-        assert!(scores.contains(&-1.0), "an untrained network loses now and then: {scores:?}");
+        assert!(scores.iter().all(|game| game.score <= 0.0), "{scores:?}");
+        assert!(
+            scores.iter().any(|game| game.score == -1.0),
+            "an untrained network loses now and then: {scores:?}"
+        );
     }
 
     #[test]
@@ -262,7 +288,7 @@ mod tests {
         let terms = Terms { n_pairs: 20, n_opening_plies: 2, n_simulations: 0, seed: 1 };
         let rival = Rival::<TicTacToe>::Network(&before);
         let scores = contest(training.network(), &rival, terms, &mut Team::new(2));
-        let mean = scores.iter().sum::<f32>() / scores.len() as f32;
+        let mean = scores.iter().map(|game| game.score).sum::<f32>() / scores.len() as f32;
         assert!(mean > 0.3, "{mean}");
     }
 }

@@ -38,6 +38,10 @@ pub struct NewMatch {
     pub count: Option<u32>,
     /// Whether each opening is played from both sides.
     pub both_sides: Option<bool>,
+    /// Random moves of an opening.
+    pub opening_plies: Option<u32>,
+    /// What those who have learnt search with at a board where they do not say.
+    pub simulations: Option<u32>,
 }
 
 /// A tournament to be made.
@@ -57,6 +61,8 @@ pub struct NewTournament {
     pub seed: u64,
     /// How many pairings are played at once.
     pub n_threads: usize,
+    /// What those who have learnt search with at a board where they do not say.
+    pub simulations: Option<u32>,
 }
 
 /// A run of kind `eval`, with what it found.
@@ -92,17 +98,28 @@ impl Lab {
     /// Makes a match, which is started as soon as there is room. A request that was made before, by
     /// its key, gives the match that it made.
     pub fn start_match(&self, new: NewMatch, by: By<'_>) -> Result<RunView> {
-        let NewMatch { a, b, game, env, n_games, seed_base, count, both_sides } = new;
-        let table = Table::find(&self.data, &[a, b], game.as_deref(), &env, None, Door::Http)?;
-        let plan = SeedPlan::new(&table.game, n_games, seed_base, count, both_sides)?;
+        let NewMatch { a, b, game, env, n_games, seed_base, count, both_sides, .. } = new;
+        let (game, simulations) = (game.as_deref(), new.simulations);
+        let table = Table::find(&self.data, &[a, b], game, &env, simulations, Door::Http)?;
+        let plan = SeedPlan::new(&table.game, n_games, seed_base, count, both_sides)?
+            .with_opening(&table.game, new.opening_plies)?;
         self.start_contest(&table, plan, Contest::Match, by)
     }
 
     /// Makes a tournament, as [`Self::start_match`] makes a match.
     pub fn start_tournament(&self, new: NewTournament, by: By<'_>) -> Result<RunView> {
-        let NewTournament { game, env, players, kind, games_per_pair, seed, n_threads } = new;
+        let NewTournament {
+            game,
+            env,
+            players,
+            kind,
+            games_per_pair,
+            seed,
+            n_threads,
+            simulations,
+        } = new;
         tournament::check_count(players.len())?;
-        let table = Table::find(&self.data, &players, Some(&game), &env, None, Door::Http)?;
+        let table = Table::find(&self.data, &players, Some(&game), &env, simulations, Door::Http)?;
         let plan = tournament::plan(&table.game, games_per_pair, seed)?;
         self.start_contest(&table, plan, Contest::Tournament { kind, n_threads }, by)
     }

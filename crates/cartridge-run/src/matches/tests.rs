@@ -27,7 +27,7 @@ fn config(game: &str, a: &str, b: &str, n_pairs: u32, seed: u64) -> MatchConfig 
         env: Map::new(),
         a: player(a),
         b: player(b),
-        plan: SeedPlan { seed_base: seed, count: n_pairs, both_sides: true },
+        plan: SeedPlan { seed_base: seed, count: n_pairs, both_sides: true, opening_plies: None },
     }
 }
 
@@ -161,6 +161,24 @@ fn plans_are_of_games_or_of_seeds() {
     check("CartPole-v1", (None, None, None), Some((20, false)));
     check("CartPole-v1", (Some(7), None, Some(true)), Some((7, false)));
     check("CartPole-v1", (Some(10_001), None, None), None);
+}
+
+#[test]
+fn an_opening_is_as_long_as_it_is_asked_for() {
+    let lengths = |game: &str, n_plies: Option<u32>| {
+        let mut config = config(game, "builtin:random", "builtin:random", 3, 0);
+        config.plan = config.plan.with_opening(game, n_plies).unwrap();
+        let played = play_match(&config, &mut Counter { n_games: 0, most: u32::MAX }).unwrap();
+        played.buckets.iter().map(|bucket| bucket.opening.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths("connect4", Some(0)), [0; 3]);
+    assert_eq!(lengths("connect4", None), [4; 3]);
+    assert_eq!(lengths("connect4", Some(20)), [20; 3]);
+    let plan = SeedPlan::new("connect4", None, 0, None, None).unwrap();
+    assert!(plan.with_opening("connect4", Some(21)).is_err());
+    assert!(plan.with_opening("tictactoe", Some(5)).is_err());
+    assert!(plan.with_opening("CartPole-v1", Some(0)).is_err());
+    assert!(plan.with_opening("CartPole-v1", None).is_ok());
 }
 
 #[test]

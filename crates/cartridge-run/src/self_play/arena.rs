@@ -2,26 +2,31 @@
 //! never changes.
 
 use cartridge_games::registry::AnyGame;
-use cartridge_games::{Game, with_game};
-use cartridge_learn::alphazero::arena::{Rival, Terms, contest};
+use cartridge_games::{Action, Game, random_action, with_game};
+use cartridge_learn::alphazero::arena::{Ended, Rival, Terms, contest};
 use cartridge_learn::board_net::BoardNet;
 use cartridge_learn::team::Team;
 
 use crate::error::Result;
 use crate::opponent::Opponent;
+use crate::thinker::Thinker;
 
 /// Moves of an opening, drawn by chance, so that games differ.
 const OPENING_PLIES: usize = 4;
 
+/// Chooses an action in a position.
+type Choose<'a> = dyn Fn(&AnyGame, &mut fastrand::Rng) -> Action + Sync + 'a;
+
 /// The games of a network against somebody.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Scores(pub(crate) Vec<f32>);
+pub(crate) struct Scores(pub(crate) Vec<Ended>);
 
 impl Scores {
     /// 1 for each game that was won, -1 for each that was lost, 0 for a draw.
     pub(crate) fn outcomes(&self) -> impl Iterator<Item = f64> + Clone {
         // The sign of 0 is 1 to `signum`.
-        self.0.iter().map(|score| f64::from(i8::from(*score > 0.0) - i8::from(*score < 0.0)))
+        let sign = |score: f32| i8::from(score > 0.0) - i8::from(score < 0.0);
+        self.0.iter().map(move |game| f64::from(sign(game.score)))
     }
 
     /// Share of the points, from 0 to 1.
@@ -29,11 +34,17 @@ impl Scores {
         0.5 + 0.5 * self.outcomes().sum::<f64>() / self.0.len().max(1) as f64
     }
 
+    /// Moves of a game, on average.
+    pub(crate) fn mean_length(&self) -> f64 {
+        let n_plies: u32 = self.0.iter().map(|game| game.n_plies).sum();
+        f64::from(n_plies) / self.0.len().max(1) as f64
+    }
+
     /// `W`, `D` or `L` for each game.
     pub(crate) fn letters(&self) -> String {
-        let letter = |score: &f32| match score {
-            score if *score > 0.0 => 'W',
-            score if *score < 0.0 => 'L',
+        let letter = |game: &Ended| match game.score {
+            score if score > 0.0 => 'W',
+            score if score < 0.0 => 'L',
             _ => 'D',
         };
         self.0.iter().map(letter).collect()
@@ -64,7 +75,7 @@ pub(crate) fn against_network(
         rival: &BoardNet,
         terms: Terms,
         team: &mut Team,
-    ) -> Vec<f32> {
+    ) -> Vec<Ended> {
         contest(network, &Rival::<G>::Network(rival), terms, team)
     }
     let start = AnyGame::start(game, &mut fastrand::Rng::with_seed(0))?;
@@ -80,22 +91,52 @@ pub(crate) fn against_opponent(
     plan: Plan,
     team: &mut Team,
 ) -> Result<Scores> {
+    let choose = |game: &AnyGame, rng: &mut fastrand::Rng| opponent.choose(game, rng);
+    against_anybody(game, network, &choose, plan, team)
+}
+
+fn against_anybody(
+    game: &str,
+    network: &BoardNet,
+    choose: &Choose<'_>,
+    plan: Plan,
+    team: &mut Team,
+) -> Result<Scores> {
     fn play<G: Game>(
         _: &G,
         network: &BoardNet,
-        opponent: Opponent,
+        choose: &Choose<'_>,
         terms: Terms,
         team: &mut Team,
-    ) -> Vec<f32>
+    ) -> Vec<Ended>
     where
         AnyGame: From<G>,
     {
-        let choose = |game: &G, rng: &mut fastrand::Rng| opponent.choose(&game.clone().into(), rng);
+        let choose = |game: &G, rng: &mut fastrand::Rng| choose(&game.clone().into(), rng);
         contest(network, &Rival::Other(&choose), terms, team)
     }
     let start = AnyGame::start(game, &mut fastrand::Rng::with_seed(0))?;
-    let scores = with_game!(&start, start => play(start, network, opponent, plan.terms(), team));
+    let scores = with_game!(&start, start => play(start, network, choose, plan.terms(), team));
     Ok(Scores(scores))
+}
+
+/// `n_games` games against somebody who thinks at a board. What cannot think plays by chance.
+pub(crate) fn against_thinker(
+    game: &str,
+    network: &BoardNet,
+    rival: &Thinker,
+    plan: Plan,
+    team: &mut Team,
+) -> Result<Scores> {
+    if let Some(rival) = rival.network() {
+        return against_network(game, network, rival, plan, team);
+    }
+    let n_simulations = if rival.has_value() { plan.n_simulations } else { 0 };
+    let choose = |game: &AnyGame, rng: &mut fastrand::Rng| {
+        let thought = rival.think(game, n_simulations);
+        thought.map_or_else(|_| with_game!(game, game => random_action(game, rng)), |it| it.action)
+    };
+    against_anybody(game, network, &choose, plan, team)
 }
 
 /// How much is played.
@@ -146,7 +187,9 @@ mod tests {
 
     #[test]
     fn shares_and_letters() {
-        let scores = Scores(vec![1.0, -1.0, 0.0, 1.0]);
+        let games = [(1.0, 20), (-1.0, 30), (0.0, 42), (1.0, 8)];
+        let scores = Scores(games.map(|(score, n_plies)| Ended { score, n_plies }).to_vec());
+        assert_eq!(scores.mean_length(), 25.0);
         assert_eq!(scores.share(), 0.625);
         assert_eq!(scores.letters(), "WLDW");
     }

@@ -51,6 +51,10 @@ pub struct NewMatch {
     /// Which openings or episodes.
     #[serde(default)]
     pub seed_plan: NewSeedPlan,
+    /// How many simulations those who have learnt search with at a board where they do not say it
+    /// themselves, as `best:600` does; 0 is their policy alone. Without it 200.
+    #[schema(maximum = 10000)]
+    pub simulations: Option<u32>,
 }
 
 /// Which openings or episodes are played.
@@ -68,6 +72,10 @@ pub struct NewSeedPlan {
     /// first. It means nothing in an environment.
     #[schema(default = true)]
     pub both_sides: Option<bool>,
+    /// Random moves of an opening at a board, 0 for the start of the game; without it 4 at Connect
+    /// 4, 6 at Othello and 1 at tic-tac-toe.
+    #[schema(maximum = 20)]
+    pub opening_plies: Option<u32>,
 }
 
 /// The most games of a match that a request asks for.
@@ -110,8 +118,8 @@ async fn create_match(
     request: RequestKey,
     Body(new): Body<NewMatch>,
 ) -> Result<(StatusCode, Json<Run>), ApiError> {
-    let NewMatch { model_a, model_b, game, env, n_matches, seed_plan } = new;
-    let NewSeedPlan { seed_base, count, both_sides } = seed_plan;
+    let NewMatch { model_a, model_b, game, env, n_matches, seed_plan, simulations } = new;
+    let NewSeedPlan { seed_base, count, both_sides, opening_plies } = seed_plan;
     for (pointer, said) in [("/n_matches", n_matches), ("/seed_plan/count", count)] {
         if said.is_some_and(|n| n > MOST_GAMES) {
             let detail = format!("at most {MOST_GAMES}; `cartridge match` plays more");
@@ -119,7 +127,18 @@ async fn create_match(
         }
     }
     let (a, b) = (model_a.clone(), model_b.clone());
-    let new = lab::NewMatch { a, b, game, env, n_games: n_matches, seed_base, count, both_sides };
+    let new = lab::NewMatch {
+        a,
+        b,
+        game,
+        env,
+        n_games: n_matches,
+        seed_base,
+        count,
+        both_sides,
+        opening_plies,
+        simulations,
+    };
     let made = state.ask(move |lab| lab.start_match(new, request.by())).await;
     let fields = [("/model_a", model_a.as_str()), ("/model_b", model_b.as_str())];
     let view = made.map_err(|error| at_player(error, &fields))?;
@@ -311,6 +330,10 @@ pub struct NewTournament {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub env: Map<String, Value>,
+    /// How many simulations those who have learnt search with at a board where they do not say it
+    /// themselves; 0 is their policy alone. Without it 200.
+    #[schema(maximum = 10000)]
+    pub simulations: Option<u32>,
 }
 
 fn default_games() -> u32 {
@@ -341,7 +364,8 @@ async fn create_tournament(
     request: RequestKey,
     Body(new): Body<NewTournament>,
 ) -> Result<(StatusCode, Json<Run>), ApiError> {
-    let NewTournament { game, players, kind, games_per_pair, seed, threads, env } = new;
+    let NewTournament { game, players, kind, games_per_pair, seed, threads, env, simulations } =
+        new;
     for (pointer, said, most) in
         [("/games_per_pair", games_per_pair, MOST_GAMES), ("/threads", threads, 64)]
     {
@@ -362,6 +386,7 @@ async fn create_tournament(
             TournamentKind::RoundRobin => tournament::Kind::RoundRobin,
             TournamentKind::Gauntlet => tournament::Kind::Gauntlet,
         },
+        simulations,
         games_per_pair,
         seed,
         n_threads: threads as usize,

@@ -54,7 +54,7 @@ fn play(lab: &TestLab, a: &str, b: &str) {
         env: Default::default(),
         a: player(a),
         b: player(b),
-        plan: SeedPlan { seed_base: 0, count: 10, both_sides: true },
+        plan: SeedPlan { seed_base: 0, count: 10, both_sides: true, opening_plies: None },
     };
     let data = lab.state.lab.data();
     keep_match(data, "0.0.0", &config, &AtomicBool::new(false), |_| ()).unwrap();

@@ -65,6 +65,11 @@ pub(super) struct PlanArgs {
     /// Chooses the openings and every move that is left to chance
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
+    /// How many random moves an opening has, 0 for the start of the game; without it 4 at Connect 4,
+    /// 6 at Othello and 1 at tic-tac-toe. From one position two players without chance always play
+    /// the same game
+    #[arg(long, value_name = "N")]
+    opening_plies: Option<u32>,
     /// How many simulations players that have learnt search with at a board where they do not say
     /// it themselves, as `best:600` does; 0 is their policy alone. Without it 200
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_SIMULATIONS)))]
@@ -75,7 +80,8 @@ impl PlanArgs {
     /// The plan at a game, with `usual` games where nobody says how many.
     pub(super) fn plan(&self, game: &str, usual: Option<u32>) -> Result<SeedPlan, RunError> {
         let games = self.games.or(usual.filter(|_| self.pairs.is_none()));
-        SeedPlan::new(game, games, self.seed, self.pairs, Some(!self.one_side))
+        SeedPlan::new(game, games, self.seed, self.pairs, Some(!self.one_side))?
+            .with_opening(game, self.opening_plies)
     }
 }
 

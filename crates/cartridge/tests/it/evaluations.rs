@@ -279,6 +279,9 @@ fn a_training_films_its_evaluations_and_keeps_the_newest() {
     // The last evaluation is always filmed.
     let last = events(data, &id, "evaluation_complete").pop().unwrap();
     assert_eq!(films, [format!("eval_step_{:09}.mp4", last["step"].as_u64().unwrap())]);
+    let told = events(data, &id, "artifacts_available");
+    let is_told = |path: String| told.iter().any(|event| event["artifacts"][0]["path"] == path);
+    assert!(is_told(format!("videos/{}", films[0])), "{told:?}");
     let output = run(data, &["artifacts", &id, "--json", "--data", "."]);
     let listed = text(&output.stdout);
     assert!(listed.contains(&films[0]), "{listed}");

@@ -73,6 +73,10 @@ fn killed_and_resumed_equals_uninterrupted() {
     }
     assert_eq!(final_weights(data, &id, 3), whole);
     assert_eq!(events(data, &id, "restored").len(), 2);
+    // Who has learnt so little does not take the place of the network that the program brings along.
+    let matches = fs::read_to_string(data.join("matches.jsonl")).unwrap();
+    assert_eq!(matches.matches("/champion\"").count(), 2, "{matches}");
+    assert!(matches.contains("\"shipped:") && events(data, &id, "promoted").is_empty());
     let output = run(data, &["reproduce", &id, "--json", "--data", "."]);
     assert_eq!((output.status.code(), &result(&output)["is_equal"]), (Some(0), &json!(true)));
     // All games are there once, in their order, and what was learnt from them is no list of ours.
@@ -113,6 +117,14 @@ fn a_training_leaves_what_others_look_for() {
     let latest = fs::read(dir.join("models/latest.onnx")).unwrap();
     assert_eq!(latest, fs::read(dir.join("models/model_step_009000.onnx")).unwrap());
     assert_eq!(latest, fs::read(dir.join("checkpoints/step_000009000/policy.onnx")).unwrap());
+    // Where nobody is the best at a game, the first who has learnt it is; then they must win.
+    let promoted = events(data, &id, "promoted");
+    assert_eq!(promoted[0]["player"], "model:tictactoe@1", "{promoted:?}");
+    let best = fs::read(data.join("models/tictactoe/best.onnx")).unwrap();
+    let again = begin(data, "tictactoe", "9000", "2");
+    final_weights(data, &again, 1);
+    assert!(events(data, &again, "promoted").is_empty(), "it is the same network");
+    assert_eq!(best, fs::read(data.join("models/tictactoe/best.onnx")).unwrap());
     // Evaluations are games by which checkpoints are rated.
     let matches = fs::read_to_string(data.join("matches.jsonl")).unwrap();
     assert!(matches.contains(&format!("run:{id}@step_000009000:8")), "{matches}");

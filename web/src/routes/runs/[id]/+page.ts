@@ -17,11 +17,11 @@ export async function load({ fetch, params }) {
     const [run, early, { environments }] = await Promise.all([
       asked,
       Promise.race([curves, after(PATIENCE_MS)]),
-      api.get('/api/environments', { fetch }),
+      api.get('/api/environments', { fetch, query: { games: true } }),
     ]);
     // What a person plays has a page of its own.
     if (run.kind === 'human') {
-      const isEnvironment = environments.some((env) => env.id === run.env_id);
+      const isEnvironment = environments.some((env) => env.id === run.env_id && !env.is_game);
       redirect(307, isEnvironment ? urls.session(run.id) : urls.game(run.id));
     }
     live.take(run);
