@@ -21,9 +21,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -36,6 +36,12 @@ use crate::patience::Patient;
 
 /// The most that the head of a request may be long.
 const MOST_HEAD_BYTES: usize = 64 * 1024;
+
+/// How many calls of one HTTP/2 connection are answered at once; more wait.
+const MOST_CALLS: u32 = 32;
+
+/// An HTTP/2 connection that is silent is asked this often whether it is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 /// What whoever finds no place is told.
 const NO_PLACE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\n\
@@ -117,7 +123,9 @@ async fn carry(
 ) {
     // Pictures of a game are small and many: none waits for another to fill a packet.
     _ = socket.set_nodelay(true);
-    let patient = Patient::new(socket, Arc::clone(&peer.place));
+    let first = tokio::time::timeout(limits.head_patience, is_http2(&socket));
+    let Ok(Ok(is_http2)) = first.await else { return };
+    let patient = TokioIo::new(Patient::new(socket, Arc::clone(&peer.place)));
     let app = TowerToHyperService::new(app);
     let answer = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
@@ -125,20 +133,51 @@ async fn carry(
         let answer = app.call(request);
         async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|error| match error {})) }
     });
+    // Whoever went away, or was too slow, is no trouble of ours.
+    if is_http2 {
+        let mut connection = pin!(
+            http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .max_concurrent_streams(MOST_CALLS)
+                .max_header_list_size(MOST_HEAD_BYTES as u32)
+                .keep_alive_interval(Some(KEEP_ALIVE))
+                .serve_connection(patient, answer)
+        );
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = closing.wait_for(|closing| *closing) => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        _ = connection.await;
+        return;
+    }
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_patience)
         .max_buf_size(MOST_HEAD_BYTES)
-        .serve_connection(TokioIo::new(patient), answer)
+        .serve_connection(patient, answer)
         .with_upgrades();
     let mut connection = pin!(connection);
     tokio::select! {
-        // Whoever went away, or was too slow, is no trouble of ours.
         _ = connection.as_mut() => return,
         _ = closing.wait_for(|closing| *closing) => {}
     }
     connection.as_mut().graceful_shutdown();
     _ = connection.await;
+}
+
+/// Whether what comes is HTTP/2, as gRPC is, by its first letters: no method begins with these.
+async fn is_http2(socket: &TcpStream) -> io::Result<bool> {
+    const BEGINNING: &[u8] = b"PRI";
+    let mut seen = [0; BEGINNING.len()];
+    loop {
+        let n = socket.peek(&mut seen).await?;
+        if n == seen.len() || n == 0 || seen[..n] != BEGINNING[..n] {
+            return Ok(seen == BEGINNING);
+        }
+        // What was looked at stays, so nothing wakes us when more comes.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// Counts live streams and WebSockets, and refuses those for which there is no place.

@@ -9,6 +9,7 @@
 //! * [`mutation`]: what every change goes through; [`recipe`]: how to make it again.
 //! * [`gate`], [`limits`]: how much may come in; [`connections`]: the sockets.
 //! * [`traffic`]: how long answers take; [`webhook`]: alerts told to another program.
+//! * [`upstream`]: a W&B server that is read for the pages.
 //! * `document`: what all routes share in the OpenAPI document.
 //! * [`feed`]: what happens in the lab, from the ticker to every live reader.
 //! * [`live_frames`]: pictures of runs, while somebody watches.
@@ -39,6 +40,7 @@ pub mod recipe;
 pub mod roles;
 pub mod tickets;
 pub mod traffic;
+pub mod upstream;
 pub mod webhook;
 
 pub use cartridge_run::time;
@@ -47,7 +49,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{ConnectInfo, DefaultBodyLimit};
 use axum::http::Method;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
@@ -59,11 +61,13 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::api::stream::{EventMessage, FeedMessage, RunMessage};
 use crate::auth::Auth;
+use crate::connections::Peer;
 use crate::error::ApiError;
 use crate::feed::Feed;
 use crate::gate::Gate;
 use crate::live_frames::{FrameCommand, FrameNotice, LiveFrame, LiveFrames};
 use crate::live_play::{LivePlays, PlayCommand, PlayFrame};
+use crate::upstream::Upstream;
 
 /// The largest request body that is read.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -83,6 +87,8 @@ pub struct AppState {
     pub plays: LivePlays,
     /// Who watches a run.
     pub frames: LiveFrames,
+    /// The W&B server that is shown beside the lab's own runs.
+    pub upstream: Arc<Upstream>,
     /// Version of the product.
     pub version: &'static str,
 }
@@ -108,7 +114,7 @@ impl AppState {
 /// Serves the application until its feed is closed, then lets answers under way be finished.
 pub async fn serve(listener: TcpListener, state: AppState) -> std::io::Result<()> {
     let (closing, limits) = (state.feed.closing(), state.gate.limits);
-    connections::serve(listener, app(state), limits, closing).await
+    connections::serve(listener, with_grpc(app(state)), limits, closing).await
 }
 
 /// The whole application as a value.
@@ -131,6 +137,11 @@ pub fn app(state: AppState) -> Router {
         .with_state(state)
 }
 
+/// The application with its door over gRPC, which asks the application itself.
+fn with_grpc(app: Router) -> Router {
+    cartridge_grpc::routes::<ConnectInfo<Peer>>(app.clone()).fallback_service(app)
+}
+
 /// Every route with its description. Routes are added here and nowhere else, so the OpenAPI
 /// document is the route table.
 fn routes() -> OpenApiRouter<AppState> {
@@ -147,6 +158,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::insights::router())
         .merge(api::report::router())
         .merge(api::analytics::router())
+        .merge(api::wandb::router())
         .merge(api::episodes::router())
         .merge(api::theatre::router())
         .merge(api::evaluations::router())
