@@ -145,22 +145,11 @@ impl RunSummary {
             Ok(rows) => (rows, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        let kpis: Vec<Kpi> = KEYS
-            .iter()
-            .zip(NAMES)
-            .map(|(key, name)| {
-                let newest =
-                    rows.iter().rev().find_map(|row| Some((row.step, (*row.values.get(*key)?)?)));
-                let newest = newest.or_else(|| evaluated(key, status));
-                Kpi {
-                    name,
-                    metric: key,
-                    label: crate::metric_label(key),
-                    value: newest.map(|(_, value)| value),
-                    step: newest.map(|(step, _)| step),
-                }
-            })
-            .collect();
+        let kpis = kpis(|key| {
+            let newest =
+                rows.iter().rev().find_map(|row| Some((row.step, (*row.values.get(key)?)?)));
+            newest.or_else(|| evaluated(key, status))
+        });
         let algo = manifest.config["algo"].as_str().map(str::to_owned);
         let has_own = kpis[4..].iter().any(|kpi| kpi.value.is_some());
         Self {
@@ -173,7 +162,7 @@ impl RunSummary {
             step: status.step,
             episodes: status.episodes,
             window_steps,
-            window_id: if status.step == 0 { 0 } else { window_of(status.step, window_steps) },
+            window_id: newest_window(status.step, window_steps),
             completeness: completeness(
                 manifest,
                 status,
@@ -185,6 +174,21 @@ impl RunSummary {
             kpis,
         }
     }
+}
+
+/// What people look at first, of the newest step and value of each of [`KEYS`].
+pub fn kpis(newest: impl Fn(&str) -> Option<(u64, f64)>) -> Vec<Kpi> {
+    let kpi = |(key, name): (&&'static str, &'static str)| {
+        let newest = newest(key);
+        Kpi {
+            name,
+            metric: key,
+            label: crate::metric_label(key),
+            value: newest.map(|(_, value)| value),
+            step: newest.map(|(step, _)| step),
+        }
+    };
+    KEYS.iter().zip(NAMES).map(kpi).collect()
 }
 
 /// An evaluation that is older than the newest rows.
@@ -288,7 +292,7 @@ pub struct Window {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Windows {
     /// The run.
-    pub run_id: RunId,
+    pub run_id: String,
     /// Environment steps of a window.
     pub window_steps: u64,
     /// Those in which something was measured, oldest first.
@@ -301,7 +305,7 @@ pub struct Windows {
 
 impl Windows {
     /// The windows of these series, which are of [`KEYS`].
-    pub fn new(run_id: RunId, window_steps: u64, series: &[SeriesPoints]) -> Self {
+    pub fn new(run_id: String, window_steps: u64, series: &[SeriesPoints]) -> Self {
         let mut windows: BTreeMap<u64, BTreeMap<&'static str, Option<Figures>>> = BTreeMap::new();
         for points in series {
             let Some(place) = KEYS.iter().position(|key| *key == points.key) else { continue };
@@ -340,7 +344,7 @@ impl Windows {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Iteration {
     /// The run.
-    pub run_id: RunId,
+    pub run_id: String,
     /// Number of the window, from 1.
     pub window_id: u64,
     /// Its first step.
@@ -369,7 +373,7 @@ pub struct IterationMetric {
 impl Iteration {
     /// The window of these series, which begin and end with it.
     pub fn new(
-        run: &RunId,
+        run: &str,
         window_id: u64,
         window_steps: u64,
         last_step: u64,
@@ -392,10 +396,10 @@ impl Iteration {
             })
             .collect();
         if metrics.is_empty() || window_id == 0 {
-            let last = if last_step == 0 { 0 } else { window_of(last_step, window_steps) };
-            return Err(RunError::NoSuchWindow { run: run.clone(), window: window_id, last });
+            let last = newest_window(last_step, window_steps);
+            return Err(RunError::NoSuchWindow { run: run.to_owned(), window: window_id, last });
         }
-        Ok(Self { run_id: run.clone(), window_id, from_step, to_step, metrics })
+        Ok(Self { run_id: run.to_owned(), window_id, from_step, to_step, metrics })
     }
 }
 
@@ -403,6 +407,11 @@ impl Iteration {
 pub fn window_steps(manifest: &Manifest, config: &LabConfig) -> u64 {
     let own = manifest.config["analytics"]["window_steps"].as_u64();
     own.unwrap_or(config.analytics.window_steps).max(1)
+}
+
+/// The window of the newest step; 0 before the first.
+pub fn newest_window(step: u64, window_steps: u64) -> u64 {
+    if step == 0 { 0 } else { window_of(step, window_steps) }
 }
 
 /// The window of a step.
@@ -444,7 +453,7 @@ pub fn read_summary(data: &DataDir, id: &RunId) -> Result<RunSummary> {
 pub fn read_windows(data: &DataDir, id: &RunId) -> Result<Windows> {
     let window_steps = window_steps(&data.run(id).manifest()?, &LabConfig::read(data)?);
     let series = metrics::as_series(&metrics::rows(data, id, &KEYS)?);
-    Ok(Windows { is_sampled: false, ..Windows::new(id.clone(), window_steps, &series) })
+    Ok(Windows { is_sampled: false, ..Windows::new(id.to_string(), window_steps, &series) })
 }
 
 /// One window of a run, read from its files alone.
@@ -454,7 +463,7 @@ pub fn read_iteration(data: &DataDir, id: &RunId, window_id: u64) -> Result<Iter
     let mut rows = metrics::rows(data, id, &[])?;
     let last_step = rows.last().map_or(0, |row| row.step);
     rows.retain(|row| (from..=to).contains(&row.step));
-    Iteration::new(id, window_id, window_steps, last_step, &metrics::as_series(&rows))
+    Iteration::new(id.as_str(), window_id, window_steps, last_step, &metrics::as_series(&rows))
 }
 
 #[cfg(test)]

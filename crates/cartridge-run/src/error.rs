@@ -187,7 +187,7 @@ pub enum RunError {
     #[error("run `{run}` has nothing in window {window}: it has windows 1 to {last}")]
     NoSuchWindow {
         /// The run.
-        run: RunId,
+        run: String,
         /// The window that was asked for.
         window: u64,
         /// The newest.

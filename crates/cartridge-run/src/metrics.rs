@@ -43,14 +43,14 @@ pub(crate) fn as_series(rows: &[MetricValues]) -> Vec<SeriesPoints> {
 }
 
 /// All names under which what `keys` ask for may be stored.
-pub(crate) fn stored_names<'a>(keys: &[&'a str]) -> Vec<&'a str> {
+pub fn stored_names<'a>(keys: &[&'a str]) -> Vec<&'a str> {
     let names: BTreeSet<&str> =
         keys.iter().flat_map(|key| candidates(key)).map(|(name, _)| name).collect();
     names.into_iter().collect()
 }
 
 /// Series that were found under stored names, under those that were asked for.
-pub(crate) fn rename_series(found: &[SeriesPoints], keys: &[&str]) -> Vec<SeriesPoints> {
+pub fn rename_series(found: &[SeriesPoints], keys: &[&str]) -> Vec<SeriesPoints> {
     let find = |name: &str| found.iter().find(|series| series.key == name);
     let answer = |key: &&str| {
         let (series, factor) =
@@ -75,6 +75,11 @@ pub(crate) fn rename_row(row: &MetricValues, keys: &[&str]) -> MetricValues {
         }
     }
     MetricValues { values, ..*row }
+}
+
+/// The value of what `key` asks for, of values by stored name.
+pub fn find(key: &str, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    candidates(key).into_iter().find_map(|(name, factor)| Some(value(name)? * factor))
 }
 
 /// The names under which what `key` asks for may be stored, and by what a value under each is

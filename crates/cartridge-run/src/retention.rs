@@ -47,6 +47,8 @@ pub struct LabConfig {
     pub prices: Prices,
     /// Where other tools show what belongs to a run or a request.
     pub links: Links,
+    /// A W&B server whose runs are shown beside the lab's own.
+    pub wandb: WandbSource,
 }
 
 impl Default for LabConfig {
@@ -59,7 +61,29 @@ impl Default for LabConfig {
             alerts: AlertLimits::default(),
             prices: Prices::default(),
             links: Links::default(),
+            wandb: WandbSource::default(),
         }
+    }
+}
+
+/// A W&B server that is read for the pages of the lab. Its key is in the lab's environment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WandbSource {
+    /// The server.
+    pub base_url: String,
+    /// Whose project.
+    pub entity: Option<String>,
+    /// The project.
+    pub project: Option<String>,
+    /// Seconds for which an answer is good.
+    pub ttl_seconds: u64,
+}
+
+impl Default for WandbSource {
+    fn default() -> Self {
+        let base_url = "https://api.wandb.ai".to_owned();
+        Self { base_url, entity: None, project: None, ttl_seconds: 30 }
     }
 }
 

@@ -31,3 +31,4 @@ pub mod telemetry;
 pub mod theatre;
 pub mod thoughts;
 pub mod tokens;
+pub mod wandb;

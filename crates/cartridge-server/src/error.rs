@@ -14,6 +14,8 @@ use cartridge_run::{RunError, secret};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::upstream::Trouble;
+
 /// Every way in which a request can fail.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -126,6 +128,12 @@ pub enum ApiError {
     /// The disk takes no more.
     #[error("{}", disk_words(.0))]
     Disk(DiskProblem),
+    /// The W&B server that is shown failed, and nothing is known from before.
+    #[error(transparent)]
+    Wandb(Trouble),
+    /// The W&B server has no such project or run.
+    #[error("{0}")]
+    NoSuchWandbRun(String),
     /// Our fault.
     #[error("{0}")]
     Internal(String),
@@ -308,6 +316,18 @@ impl ApiError {
                 };
                 (StatusCode::INSUFFICIENT_STORAGE, code)
             }
+            Self::Wandb(trouble) => {
+                let status = match trouble {
+                    Trouble::NotConfigured(_) => StatusCode::CONFLICT,
+                    Trouble::Limited(_) => StatusCode::SERVICE_UNAVAILABLE,
+                    Trouble::Slow => StatusCode::GATEWAY_TIMEOUT,
+                    Trouble::Away(_) | Trouble::Refused(..) | Trouble::Malformed(_) => {
+                        StatusCode::BAD_GATEWAY
+                    }
+                };
+                (status, trouble.code())
+            }
+            Self::NoSuchWandbRun(_) => (StatusCode::NOT_FOUND, "no_such_wandb_run"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
@@ -315,7 +335,7 @@ impl ApiError {
     /// How long to wait before asking again, where that helps.
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::TooFast(wait) => Some(wait.as_secs() + 1),
+            Self::TooFast(wait) | Self::Wandb(Trouble::Limited(wait)) => Some(wait.as_secs() + 1),
             Self::UnderWay => Some(1),
             Self::NoStream(_) | Self::NoSeat(_) => Some(5),
             Self::NoTicket => Some(30),

@@ -52,6 +52,7 @@ impl TestLab {
             feed: Feed::new(),
             plays: LivePlays::default(),
             frames: LiveFrames::default(),
+            upstream: Arc::new(Upstream::new(None)),
             version: "0.0.0",
         };
         Self { app: app(state.clone()), state, _folder: folder }

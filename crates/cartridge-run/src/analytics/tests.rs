@@ -14,7 +14,7 @@ fn series(key: &str, points: &[(u64, f64)]) -> SeriesPoints {
 /// The windows of 100 steps, with the mean return of each.
 #[track_caller]
 fn check(points: &[(u64, f64)], expected: &[(u64, f64)]) {
-    let found = Windows::new("r-000000".parse().unwrap(), 100, &[series(KEYS[0], points)]);
+    let found = Windows::new("r-000000".to_owned(), 100, &[series(KEYS[0], points)]);
     let means =
         found.windows.iter().map(|window| (window.window_id, window.figures["return"].mean));
     assert_eq!(means.collect::<Vec<_>>(), expected);
@@ -43,7 +43,7 @@ fn windows_meet_without_gap_or_overlap() {
 #[test]
 fn the_newest_are_kept() {
     let points: Vec<(u64, f64)> = (1..=30).map(|n| (100 * n, n as f64)).collect();
-    let mut found = Windows::new("r-000000".parse().unwrap(), 100, &[series(KEYS[0], &points)]);
+    let mut found = Windows::new("r-000000".to_owned(), 100, &[series(KEYS[0], &points)]);
     assert!(!found.is_truncated);
     found.keep_newest(10);
     assert_eq!((found.windows.len(), found.windows[0].window_id), (10, 21));
@@ -52,13 +52,12 @@ fn the_newest_are_kept() {
 
 #[test]
 fn an_iteration_shows_all_that_was_measured_or_says_what_there_is() {
-    let run: RunId = "r-000000".parse().unwrap();
     let loss = series("train/loss", &[(110, 4.0), (150, 1.0), (200, 2.5)]);
-    let found = Iteration::new(&run, 2, 100, 200, &[loss]).unwrap();
+    let found = Iteration::new("r-000000", 2, 100, 200, &[loss]).unwrap();
     assert_eq!((found.from_step, found.to_step), (101, 200));
     let expected = Figures { n: 3, mean: 2.5, min: 1.0, max: 4.0, last: 2.5 };
     assert_eq!(found.metrics[0].figures, expected);
-    let error = Iteration::new(&run, 9, 100, 200, &[]).unwrap_err().to_string();
+    let error = Iteration::new("r-000000", 9, 100, 200, &[]).unwrap_err().to_string();
     assert_eq!(error, "run `r-000000` has nothing in window 9: it has windows 1 to 2");
 }
 

@@ -122,7 +122,7 @@ impl Lab {
         let window_steps = analytics::window_steps(&view.run.manifest, &config);
         let (_, series) =
             self.series(id, &analytics::KEYS, analytics::MOST_POINTS, (0, u64::MAX))?;
-        Ok(Windows::new(id.clone(), window_steps, &series))
+        Ok(Windows::new(id.to_string(), window_steps, &series))
     }
 
     /// One window of a run, with every row in it.
@@ -132,7 +132,7 @@ impl Lab {
         let window_steps = analytics::window_steps(&view.run.manifest, &config);
         let steps = analytics::steps_of(window_id, window_steps);
         let (_, series) = self.series(id, &[], analytics::MOST_POINTS, steps)?;
-        Iteration::new(id, window_id, window_steps, view.run.status.step, &series)
+        Iteration::new(id.as_str(), window_id, window_steps, view.run.status.step, &series)
     }
 
     /// What is at work on this machine, and what it costs.

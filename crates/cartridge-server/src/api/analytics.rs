@@ -83,15 +83,15 @@ pub struct Completeness {
     pub detail: Option<String>,
 }
 
+impl From<analytics::Kpi> for Kpi {
+    fn from(kpi: analytics::Kpi) -> Self {
+        let analytics::Kpi { name, metric, label, value, step } = kpi;
+        Self { name, metric, label, value, step }
+    }
+}
+
 impl From<analytics::RunSummary> for AnalyticsSummary {
     fn from(run: analytics::RunSummary) -> Self {
-        let kpi = |kpi: analytics::Kpi| Kpi {
-            name: kpi.name,
-            metric: kpi.metric,
-            label: kpi.label,
-            value: kpi.value,
-            step: kpi.step,
-        };
         let source = |source: analytics::Source| Completeness {
             source: source.source,
             state: source.state.as_str(),
@@ -108,7 +108,7 @@ impl From<analytics::RunSummary> for AnalyticsSummary {
             episodes: run.episodes,
             window_steps: run.window_steps,
             window_id: run.window_id,
-            kpis: run.kpis.into_iter().map(kpi).collect(),
+            kpis: run.kpis.into_iter().map(Into::into).collect(),
             completeness: run.completeness.into_iter().map(source).collect(),
         }
     }
@@ -173,7 +173,7 @@ impl From<analytics::Windows> for AnalyticsWindows {
             figures: window.figures.into_iter().map(|(name, it)| (name, it.into())).collect(),
         };
         Self {
-            run_id: found.run_id.to_string(),
+            run_id: found.run_id,
             window_steps: found.window_steps,
             windows: found.windows.into_iter().map(window).collect(),
             truncated: found.is_truncated,
@@ -222,7 +222,7 @@ impl From<analytics::Iteration> for AnalyticsIteration {
             value: metric.value,
         };
         Self {
-            run_id: found.run_id.to_string(),
+            run_id: found.run_id,
             window_id: found.window_id,
             from_step: found.from_step,
             to_step: found.to_step,

@@ -20,6 +20,7 @@ use cartridge_server::gate::Gate;
 use cartridge_server::limits::Limits as ServerLimits;
 use cartridge_server::live_frames::LiveFrames;
 use cartridge_server::live_play::LivePlays;
+use cartridge_server::upstream::Upstream;
 use cartridge_server::webhook::Outbox;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -152,6 +153,7 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
         feed: feed.clone(),
         plays: LivePlays::default(),
         frames: LiveFrames::default(),
+        upstream: Arc::new(Upstream::new(std::env::var("WANDB_API_KEY").ok())),
         version: VERSION,
     };
     // Listened for before the URL is printed: whoever has read it may press Ctrl-C.

@@ -95,4 +95,5 @@ export type Tidied = Schemas['Tidied'];
 export type Token = Schemas['Token'];
 export type TrashedRun = Schemas['TrashedRun'];
 export type TournamentDetail = Schemas['TournamentDetail'];
+export type WandbSourceState = Schemas['WandbSourceState'];
 export type XrayStep = Schemas['XrayStep'];

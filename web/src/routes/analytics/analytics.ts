@@ -63,7 +63,7 @@ export interface Card {
 
 /** What people look at first: as it is now, or as it was in a window against the one before. */
 export function cards(
-  summary: AnalyticsSummary,
+  summary: Pick<AnalyticsSummary, 'kpis'>,
   window: AnalyticsWindow | undefined,
   before: AnalyticsWindow | undefined,
 ): Card[] {
@@ -100,6 +100,7 @@ export const SOURCES: Record<string, string> = {
   evaluations: 'Evaluations',
   episode_metrics: 'Episode figures',
   heartbeat: 'Heartbeat',
+  wandb: 'W&B',
 };
 
 /** KPIs of which something was measured, for the choice of the trend. */
