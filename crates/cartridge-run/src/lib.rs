@@ -17,6 +17,7 @@
 //! * [`reproduce`]: a run made again from its manifest, and compared.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
+//! * [`tensorboard`]: a run's metrics for TensorBoard, and its viewer.
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
@@ -115,6 +116,7 @@ pub mod settings;
 pub mod shipped;
 pub mod steer;
 pub mod supervisor;
+pub mod tensorboard;
 pub mod thinker;
 pub mod throughput;
 pub mod time;
