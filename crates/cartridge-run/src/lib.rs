@@ -43,6 +43,7 @@
 //! * [`ratings`], [`leaderboard`]: how strong players are, and what trainings have reached.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`episode`]: any episode of any run, to be seen again.
+//! * [`dataset`]: recorded episodes for other programs.
 //! * [`xray`]: what a policy makes of each step of one; [`curve`]: what it earned, drawn.
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
@@ -70,6 +71,7 @@ pub mod config;
 pub mod contest_job;
 pub mod control;
 pub mod curve;
+pub mod dataset;
 mod descendants;
 pub mod discovery;
 pub mod episode;
