@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::clock::unix_now;
 use crate::error::{Result, RunError};
 use crate::supervisor::HEARTBEAT;
+use crate::tensorboard::{EventFile, Records};
 
 /// Events are durable at the latest after this time.
 const GROUP_COMMIT: Duration = Duration::from_millis(1000);
@@ -111,6 +112,9 @@ impl CarriedRun {
     pub fn metrics(&mut self, line: &MetricLine) -> Result<()> {
         let mut metrics = Appender::open(self.dir.metrics_path())?;
         metrics.append(line)?;
+        let mut records = Records::default();
+        records.row(line);
+        EventFile::new(&self.dir, 1).append(&records.take());
         Ok(metrics.sync()?)
     }
 

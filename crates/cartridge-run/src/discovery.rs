@@ -572,6 +572,12 @@ fn told_by_trainer(dir: &RunDir) -> Result<Told> {
     Ok(told)
 }
 
+/// Where a trainer said that TensorBoard's event files are.
+pub(crate) fn named_boards(dir: &RunDir) -> Result<Vec<String>> {
+    let named = told_by_trainer(dir)?.named.into_iter();
+    Ok(named.filter(|(_, name)| name == "tensorboard").map(|(place, _)| place).collect())
+}
+
 /// The checkpoints that a foreign trainer has named and that are there, by steps: step and path.
 pub fn foreign_checkpoints(dir: &RunDir) -> Result<Vec<(u64, String)>> {
     let mut all = told_by_trainer(dir)?.checkpoints;

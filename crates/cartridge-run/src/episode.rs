@@ -11,7 +11,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cartridge_games::env::{Actions, AnyAction, Env, EnvAction, EnvSpec};
+use cartridge_games::env::{ActionSpace, Actions, AnyAction, Env, EnvAction, EnvSpec};
+use cartridge_games::game::Action;
 use cartridge_games::registry::{is_game, make_world};
 use cartridge_games::scene::Scene;
 use cartridge_store::episodes::{Order, Page, Sort, compare_returns};
@@ -23,6 +24,7 @@ use cartridge_store::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::dataset::{self, ActionColumn, Table};
 use crate::error::{Result, RunError};
 use crate::human::Record;
 use crate::lab::Lab;
@@ -239,6 +241,72 @@ impl Archive {
         })
     }
 
+    /// Episode `n` with all of its steps, for other programs. One that a foreign trainer told is
+    /// stepped again where its environment is one of ours and that gives what was told.
+    pub fn transitions(&mut self, n: u64) -> Result<dataset::Episode> {
+        let replay = self.replay(n)?;
+        let head = replay.head.clone();
+        let n_steps = replay.n_steps();
+        if let Steps::Computed(computed) = &replay.steps {
+            return match replay.matches {
+                true => Ok(computed.episode(head)),
+                false => {
+                    Err(RunError::UnlikeRecorded { run: self.manifest.id.clone(), episode: n })
+                }
+            };
+        }
+        let run = || self.manifest.id.clone();
+        let Source::Recorded(reader) = &mut self.source else {
+            return Err(RunError::NotRecorded { run: run(), episode: n });
+        };
+        let steps = reader.steps(n, 0..n_steps).map_err(damaged(run(), n))?.unwrap_or_default();
+        if let Some(episode) = self.step_again(&head, &steps) {
+            return Ok(episode);
+        }
+        let actions: Vec<Value> = steps.iter().map(|step| step.action.clone()).collect();
+        let actions = ActionColumn::told(&actions).ok_or_else(|| {
+            let reason = "its actions are no numbers, or not all of one kind".to_owned();
+            RunError::BadEpisode { run: run(), episode: n, reason }
+        })?;
+        let rewards = steps.iter().map(|step| step.reward).collect();
+        let told = steps.into_iter().map(|step| step.obs).collect();
+        Ok(dataset::Episode { head, observations: None, actions, rewards, told, space: None })
+    }
+
+    /// A foreign episode as our own environment plays it, if that earns what its trainer told.
+    fn step_again(&self, head: &EpisodeHead, steps: &[StepRecord]) -> Option<dataset::Episode> {
+        let env = make_world(&self.manifest.env_id, &self.options).ok()?;
+        let space = env.spec().actions;
+        let mut actions = Actions::new(&space);
+        for step in steps {
+            match space {
+                ActionSpace::Discrete(_) => {
+                    let index = step.action.as_f64().filter(|index| index.fract() == 0.0)?;
+                    actions.push(EnvAction::Discrete(Action(index as usize)));
+                }
+                ActionSpace::Continuous { .. } => {
+                    let numbers: Option<Vec<f32>> = match &step.action {
+                        Value::Array(numbers) => {
+                            numbers.iter().map(|number| Some(number.as_f64()? as f32)).collect()
+                        }
+                        number => Some(vec![number.as_f64()? as f32]),
+                    };
+                    let numbers = numbers.filter(|numbers| numbers.len() == space.size())?;
+                    actions.push(EnvAction::Continuous(&numbers));
+                }
+            }
+        }
+        let mut computed = Computed::new(env, head.seed?, actions);
+        let end = computed.step_all().ok()?;
+        // Rewards may have gone through single precision, or through text.
+        let is_alike = |(told, earned): (&StepRecord, &f64)| {
+            (told.reward - earned).abs() <= 1e-6 * (1.0 + earned.abs())
+        };
+        let is_same = end == (head.terminated, head.truncated)
+            && steps.iter().zip(&computed.rewards).all(is_alike);
+        is_same.then(|| computed.episode(head.clone()))
+    }
+
     /// What the actions `actions` of episode `n` earned, counted from 0, as far as there are any.
     pub(crate) fn rewards(&mut self, n: u64, actions: Range<u64>) -> Result<Vec<f64>> {
         if let Steps::Computed(computed) = &self.replay(n)?.steps {
@@ -429,6 +497,28 @@ impl Computed {
             let from = self.masks.len();
             self.masks.resize(from + spec.actions.size(), false);
             self.env.legal_actions(&mut self.masks[from..]);
+        }
+    }
+
+    /// The whole of it, for other programs.
+    fn episode(&self, head: EpisodeHead) -> dataset::Episode {
+        let spec = self.env.spec();
+        let observations = Table { width: spec.observation, numbers: self.observations.clone() };
+        let actions = match &self.actions {
+            Actions::Discrete(actions) => {
+                ActionColumn::Discrete(actions.iter().map(|&action| i64::from(action)).collect())
+            }
+            Actions::Continuous { width, numbers } => {
+                ActionColumn::Continuous(Table { width: *width as usize, numbers: numbers.clone() })
+            }
+        };
+        dataset::Episode {
+            head,
+            observations: Some(observations),
+            actions,
+            rewards: self.rewards.clone(),
+            told: None,
+            space: Some(spec.actions),
         }
     }
 

@@ -66,6 +66,43 @@ pub enum RunError {
     /// Nobody said where a policy is to act.
     #[error("{0} does not say for which environment it is\nhint: say it with --env")]
     NoEnvironment(String),
+    /// Something is where episodes are to be written.
+    #[error("{} is there already\nhint: say another place with --output", .0.display())]
+    DatasetExists(std::path::PathBuf),
+    /// A folder's name cannot be that of a dataset.
+    #[error(
+        "`{}` is no name for a Minari dataset\n\
+         hint: letters, digits, `-` and `_`, and a version at the end: --output cartpole-expert-v0",
+        .0.display()
+    )]
+    BadDatasetName(std::path::PathBuf),
+    /// No episode can be written.
+    #[error("no episode of run `{run}` can be written: {reason}")]
+    NothingToExport {
+        /// The run.
+        run: RunId,
+        /// Why not the first of them.
+        reason: String,
+    },
+    /// An episode comes out otherwise than it was recorded.
+    #[error(
+        "episode {episode} of run `{run}` comes out otherwise than it was recorded: the environment has changed since"
+    )]
+    UnlikeRecorded {
+        /// The run.
+        run: RunId,
+        /// The episode.
+        episode: u64,
+    },
+    /// TensorBoard is not installed.
+    #[error(
+        "there is no program `tensorboard` on the PATH of the lab\n\
+         hint: pip install tensorboard, in the environment from which `cartridge up` is started"
+    )]
+    NoTensorBoard,
+    /// TensorBoard was started and does not work.
+    #[error("tensorboard was started and failed: {0}")]
+    TensorBoardFailed(String),
     /// The run has no policy of ours that could be measured.
     #[error(
         "run `{0}` is no training of ours, so there is no policy to evaluate\nhint: `cartridge eval FILE.onnx` measures a policy from elsewhere"

@@ -5,15 +5,18 @@
 //! of its own writes: whole batches, every [`FLUSH`] at the latest, in the order episodes, rows,
 //! events, so that no row speaks of an episode that a crash could take away. What the disk refuses
 //! is kept and tried again; until then readers wait, and so does a trainer that writes more than
-//! there is room for.
+//! there is room for. Metrics in TensorBoard's event files that the trainer leaves come in by the
+//! same door, but for those that it tells by lines as well.
 
 pub(crate) mod checkpoints;
+mod event_files;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -36,7 +39,10 @@ use crate::protocol::{
     Splitter, Step, Tally, Verdict,
 };
 use crate::supervisor::Log;
+use crate::tensorboard::{EventFile, Records};
 use crate::tunable;
+
+use self::event_files::{EventFiles, Look, Scalars};
 
 /// What has come is handed to the system at the latest after this time.
 const FLUSH: Duration = Duration::from_millis(100);
@@ -80,6 +86,13 @@ const PROGRESS: Duration = Duration::from_secs(1);
 /// The last returns whose mean is shown.
 const N_RECENT: usize = 100;
 
+/// How often event files are looked at, and how many times as long as a look it rests at least.
+const LOOK: Duration = Duration::from_millis(500);
+const REST: u32 = 10;
+
+/// How long the last look at them may go on.
+const LAST_LOOK: Duration = Duration::from_secs(3);
+
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
 
@@ -88,6 +101,8 @@ const CHUNK: usize = 256 * 1024;
 pub(crate) struct Ingest {
     shared: Arc<Shared>,
     writer: JoinHandle<()>,
+    /// Follows event files until its channel is closed.
+    follower: (Sender<()>, JoinHandle<()>),
 }
 
 #[derive(Debug)]
@@ -107,6 +122,8 @@ struct Batch {
     /// About how large those are.
     plays_bytes: usize,
     rows: Vec<u8>,
+    /// The rows once more, for TensorBoard.
+    records: Vec<u8>,
     events: Vec<u8>,
     /// The newest picture.
     frame: Option<String>,
@@ -121,7 +138,7 @@ enum Play {
 
 impl Batch {
     fn size(&self) -> usize {
-        self.plays_bytes + self.rows.len() + self.events.len()
+        self.plays_bytes + self.rows.len() + self.records.len() + self.events.len()
     }
 
     fn is_empty(&self) -> bool {
@@ -132,6 +149,7 @@ impl Batch {
         self.plays.append(&mut later.plays);
         self.plays_bytes += later.plays_bytes;
         self.rows.append(&mut later.rows);
+        self.records.append(&mut later.records);
         self.events.append(&mut later.events);
         self.frame = later.frame.or(self.frame.take());
     }
@@ -153,7 +171,11 @@ struct State {
     row: BTreeMap<String, Option<f64>>,
     row_step: u64,
     n_rows: u64,
-    names: HashMap<String, ()>,
+    /// Names of metrics, and where each comes from.
+    names: HashMap<String, Source>,
+    records: Records,
+    /// Places of event files that the trainer has named and nobody has looked at.
+    boards: Vec<String>,
     /// Episodes that have ended since the last row.
     ended: Episodes,
     n_episodes: u64,
@@ -167,6 +189,8 @@ struct State {
 
     /// Environment steps of the run, by all that was said.
     step: u64,
+    /// Whether lines tell the steps, so that event files need not.
+    is_step_told: bool,
     /// Environment steps by counting.
     counted: u64,
     /// When and where progress was last recorded.
@@ -194,6 +218,15 @@ struct State {
     checkpoint_step: Option<u64>,
     /// Where a checkpoint of an earlier attempt stands in the metrics: step, row and episode.
     marks: Marks,
+}
+
+/// Where the values of a metric come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// Lines of the protocol.
+    Lines,
+    /// Event files, as long as no line has the name.
+    Files,
 }
 
 /// An episode that is under way.
@@ -256,6 +289,7 @@ impl Ingest {
             attempt,
             events: Appender::open(dir.events_path())?,
             metrics: Appender::open(dir.metrics_path())?,
+            event_file: EventFile::new(dir, attempt),
             frame_path: dir.path().join("frame.json"),
             pending: Batch::default(),
             last_sync: Instant::now(),
@@ -267,6 +301,7 @@ impl Ingest {
         let work = manifest.as_ref().and_then(|manifest| manifest.cwd.clone());
         let origin = manifest.and_then(|manifest| manifest.parent).map(|parent| parent.step);
         let marks = Marks::read(dir, origin)?;
+        let files = EventFiles::new(dir, work.as_deref(), discovery::named_boards(dir)?);
         let Mark { row: n_rows, episode: n_episodes, .. } = marks.last;
         let state = State {
             attempt,
@@ -280,6 +315,8 @@ impl Ingest {
             row_step: 0,
             n_rows,
             names: HashMap::new(),
+            records: Records::default(),
+            boards: Vec::new(),
             ended: Episodes::default(),
             n_episodes,
             open: HashMap::new(),
@@ -287,6 +324,7 @@ impl Ingest {
             closed: VecDeque::new(),
             recent: VecDeque::new(),
             step: 0,
+            is_step_told: false,
             counted: 0,
             last_progress: (Instant::now(), 0),
             has_own_pace: false,
@@ -315,7 +353,12 @@ impl Ingest {
             let shared = Arc::clone(&shared);
             thread::spawn(move || writer.work(&shared))
         };
-        Ok(Self { shared, writer })
+        let (end, ended) = mpsc::channel();
+        let follower = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.follow(files, &ended))
+        };
+        Ok(Self { shared, writer, follower: (end, follower) })
     }
 
     /// Reads lines of the protocol until the other end is closed.
@@ -422,7 +465,10 @@ impl Ingest {
     /// Ends the attempt: closes what is open, says how it ended unless the trainer did, and writes
     /// everything. `reason` is nothing when it did not end well.
     pub(crate) fn finish(self, reason: Option<DoneReason>) -> Ended {
-        let Self { shared, writer } = self;
+        let Self { shared, writer, follower: (end, follower) } = self;
+        // Whatever the trainer left in files belongs to it, up to the last record.
+        drop(end);
+        follower.join().expect("the follower does not panic");
         {
             let mut state = held(&shared.state);
             state.close_all();
@@ -539,6 +585,44 @@ impl Shared {
         }
     }
 
+    /// Takes in what is in event files, until `ended` is closed and everything is read. What is found
+    /// waits for the next look: a trainer that tells the same by lines, too, is heard first.
+    fn follow(&self, mut files: EventFiles, ended: &Receiver<()>) {
+        let (mut waiting, mut rest) = (Vec::new(), LOOK);
+        loop {
+            let is_last = ended.recv_timeout(rest) != Err(RecvTimeoutError::Timeout);
+            self.take_scalars(&mut waiting);
+            let began = Instant::now();
+            let mut has_more = true;
+            while has_more {
+                held(&self.state).boards.drain(..).for_each(|place| files.name(place));
+                let Look { scalars, notes, has_more: more } = files.look();
+                notes.iter().for_each(|note| held(&self.log).add(note.as_bytes()));
+                waiting.extend(scalars);
+                has_more = is_last && more && began.elapsed() < LAST_LOOK;
+                if is_last {
+                    self.take_scalars(&mut waiting);
+                }
+            }
+            if is_last {
+                return;
+            }
+            rest = LOOK.max(began.elapsed() * REST);
+        }
+    }
+
+    /// Takes in scalars of event files, which waits for room like every reader.
+    fn take_scalars(&self, waiting: &mut Vec<Scalars>) {
+        for scalars in waiting.drain(..) {
+            let mut state = held(&self.state);
+            while state.batch.size() + state.unwritten > MAX_WAITING_BYTES {
+                state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            state.begin();
+            state.take_scalars(scalars);
+        }
+    }
+
     fn take_log_line(state: &mut State, log: &mut Log, line: RawLine<'_>) {
         state.begin();
         match line {
@@ -641,6 +725,8 @@ impl State {
                         return Err(reason);
                     }
                 }
+                let boards = artifacts.iter().filter(|(name, _)| *name == "tensorboard");
+                self.boards.extend(boards.map(|(_, place)| place.clone()));
                 self.trainer_event(Event::ArtifactsNamed { artifacts })
             }
             Message::Frame(frame) => {
@@ -719,36 +805,65 @@ impl State {
         self.reached(step);
         self.last_progress = (Instant::now(), self.step);
         let checkpoint = path.strip_prefix("checkpoints/").unwrap_or(&path).to_owned();
+        self.records.restored(Some(step));
         self.event(Event::Restored { checkpoint, step, row, episode });
         Ok(())
     }
 
     fn reached(&mut self, step: u64) {
+        self.is_step_told |= step > 0;
         self.step = self.step.max(step);
     }
 
     fn metrics(&mut self, metrics: Metrics) -> Result<(), &'static str> {
         for (name, _) in &metrics.values {
-            if !self.names.contains_key(name) {
-                if self.names.len() >= MAX_NAMES {
-                    return Err("there are too many names of metrics");
-                }
-                self.names.insert(name.clone(), ());
-                self.has_own_pace |= name == "time/fps";
-                self.has_own_means |= name == "rollout/ep_rew_mean";
+            if self.names.get(name) != Some(&Source::Lines) && !self.know(name, Source::Lines) {
+                return Err("there are too many names of metrics");
             }
         }
         self.reached(metrics.step.unwrap_or(0));
         let step = metrics.step.unwrap_or(self.step);
-        for (name, value) in metrics.values {
-            let is_full = self.row.len() >= MAX_ROW_VALUES;
-            if step != self.row_step || is_full || self.row.contains_key(&name) {
-                self.end_row();
-                self.row_step = step;
-            }
-            self.row.insert(name, value);
-        }
+        metrics.values.into_iter().for_each(|(name, value)| self.put(step, name, value));
         Ok(())
+    }
+
+    /// Notes where a metric comes from; there may be too many of them.
+    fn know(&mut self, name: &str, source: Source) -> bool {
+        if !self.names.contains_key(name) && self.names.len() >= MAX_NAMES {
+            return false;
+        }
+        self.names.insert(name.to_owned(), source);
+        self.has_own_pace |= name == "time/fps";
+        self.has_own_means |= name == "rollout/ep_rew_mean";
+        true
+    }
+
+    /// Takes in what an event file says, but for what lines say as well.
+    fn take_scalars(&mut self, scalars: Scalars) {
+        let Scalars { step, values } = scalars;
+        if !self.is_step_told {
+            self.step = self.step.max(step);
+        }
+        for (name, value) in values {
+            let is_taken = match self.names.get(&name) {
+                Some(Source::Files) => true,
+                Some(Source::Lines) => false,
+                None => protocol::is_metric_name(&name) && self.know(&name, Source::Files),
+            };
+            if is_taken {
+                self.put(step, name, Some(value).filter(|value| value.is_finite()));
+            }
+        }
+    }
+
+    /// Puts a value into the row of its step.
+    fn put(&mut self, step: u64, name: String, value: Option<f64>) {
+        let is_full = self.row.len() >= MAX_ROW_VALUES;
+        if step != self.row_step || is_full || self.row.contains_key(&name) {
+            self.end_row();
+            self.row_step = step;
+        }
+        self.row.insert(name, value);
     }
 
     fn take_step(&mut self, step: Step) -> Result<(), &'static str> {
@@ -914,6 +1029,8 @@ impl State {
         };
         serde_json::to_writer(&mut self.batch.rows, &line).expect("records are plain data");
         self.batch.rows.push(b'\n');
+        self.records.row(&line);
+        self.batch.records.append(&mut self.records.take());
     }
 
     fn acknowledge(&mut self, ack: ControlAck) -> Result<(), &'static str> {
@@ -969,6 +1086,7 @@ struct Writer {
     attempt: u32,
     events: Appender,
     metrics: Appender,
+    event_file: EventFile,
     frame_path: PathBuf,
     /// What was taken and is not written yet.
     pending: Batch,
@@ -1066,6 +1184,8 @@ impl Writer {
             self.pending.rows.clear();
             self.unsynced = true;
         }
+        // A convenience, which is written as far as it can be.
+        self.event_file.append(&std::mem::take(&mut self.pending.records));
         if self.unsynced && (has_events || is_due) {
             self.metrics.sync()?;
             self.unsynced = false;

@@ -48,6 +48,7 @@ use crate::queue::Limits;
 use crate::retention::Prices;
 use crate::secret;
 use crate::supervisor::{HEARTBEAT, LOST_AFTER};
+use crate::tensorboard::viewer::Viewers;
 
 /// Silence after which a run is no longer fresh.
 const STALE_AFTER: Duration = Duration::from_millis(HEARTBEAT.as_millis() as u64 * 3 / 2);
@@ -125,6 +126,8 @@ pub struct Lab {
     prices: Mutex<Option<(Instant, Prices)>>,
     /// Bytes that were removed because they were not to be kept.
     pub(crate) pruned_bytes: AtomicU64,
+    /// TensorBoard, for runs that somebody looks at with it.
+    pub(crate) viewers: Viewers,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -319,6 +322,7 @@ impl Lab {
             stirred: Mutex::default(),
             prices: Mutex::default(),
             pruned_bytes: AtomicU64::new(0),
+            viewers: Viewers::default(),
             lock: Mutex::new(lock),
         };
         lab.open_alerts()?;

@@ -17,6 +17,7 @@
 //! * [`reproduce`]: a run made again from its manifest, and compared.
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
+//! * [`tensorboard`]: a run's metrics for TensorBoard, and its viewer.
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
@@ -42,6 +43,7 @@
 //! * [`ratings`], [`leaderboard`]: how strong players are, and what trainings have reached.
 //! * [`trace`]: an episode from its seed and actions, number by number.
 //! * [`episode`]: any episode of any run, to be seen again.
+//! * [`dataset`]: recorded episodes for other programs.
 //! * [`xray`]: what a policy makes of each step of one; [`curve`]: what it earned, drawn.
 //! * [`play`]: games of people against named opponents.
 //! * [`human`]: environments that people play by keyboard.
@@ -69,6 +71,7 @@ pub mod config;
 pub mod contest_job;
 pub mod control;
 pub mod curve;
+pub mod dataset;
 mod descendants;
 pub mod discovery;
 pub mod episode;
@@ -115,6 +118,7 @@ pub mod settings;
 pub mod shipped;
 pub mod steer;
 pub mod supervisor;
+pub mod tensorboard;
 pub mod thinker;
 pub mod throughput;
 pub mod time;

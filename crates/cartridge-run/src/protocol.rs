@@ -365,6 +365,8 @@ fn read_message(kind: Kind, text: &str) -> Result<(Message, u32), String> {
 
 mod fields;
 
+pub(crate) use self::fields::is_metric_name;
+
 /// The words that Python's `json` writes for numbers that are not finite, longest first.
 const BARE_WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 

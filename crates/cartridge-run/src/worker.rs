@@ -43,6 +43,7 @@ use crate::lineage;
 use crate::saturation::Saturation;
 use crate::self_play;
 use crate::steer;
+use crate::tensorboard::{EventFile, Records};
 use crate::tunable::Tunable;
 
 /// Metrics are durable at the latest after this time; events are at once.
@@ -620,6 +621,9 @@ pub(crate) struct Journal {
     events: Appender,
     metrics: Appender,
     episodes: EpisodeWriter,
+    /// The rows once more, for TensorBoard.
+    event_file: EventFile,
+    records: Records,
     pub(crate) n_rows: u64,
     n_updates: u64,
     last_sync: Instant,
@@ -634,6 +638,8 @@ impl Journal {
             events: Appender::open(dir.events_path())?,
             metrics: Appender::open(dir.metrics_path())?,
             episodes: EpisodeWriter::open_with(dir, u64::from(shard_target_mb) << 20)?,
+            event_file: EventFile::new(dir, attempt),
+            records: Records::default(),
             n_rows: 0,
             n_updates: 0,
             last_sync: Instant::now(),
@@ -647,6 +653,7 @@ impl Journal {
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.episodes.sync()?;
         self.metrics.sync()?;
+        self.event_file.append(&self.records.take());
         self.last_sync = Instant::now();
         Ok(())
     }
@@ -659,6 +666,9 @@ impl Journal {
     /// Records an event, durably, with all episodes and metrics before it.
     pub(crate) fn event(&mut self, event: Event) -> Result<()> {
         self.sync()?;
+        if let Event::Restored { checkpoint, step, .. } = &event {
+            self.records.restored((!checkpoint.is_empty()).then_some(*step));
+        }
         print(&event.message());
         self.events.append(&EventLine { attempt: self.attempt, t: unix_now(), event })?;
         Ok(self.events.sync()?)
@@ -750,7 +760,17 @@ impl Journal {
             episodes,
         };
         self.metrics.append(&line)?;
+        self.records.row(&line);
+        if self.records.is_batch() {
+            self.event_file.append(&self.records.take());
+        }
         if self.last_sync.elapsed() >= GROUP_COMMIT { self.sync() } else { Ok(()) }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.event_file.append(&self.records.take());
     }
 }
 

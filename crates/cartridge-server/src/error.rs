@@ -244,7 +244,11 @@ impl ApiError {
                 RunError::NoSuchWindow { .. } => (StatusCode::NOT_FOUND, "no_such_window"),
                 RunError::NotRecorded { .. } => (StatusCode::NOT_FOUND, "not_recorded"),
                 RunError::BadEpisode { .. } => (StatusCode::CONFLICT, "bad_episode"),
-                RunError::ReplayDiffers { .. } => (StatusCode::CONFLICT, "replay_differs"),
+                RunError::ReplayDiffers { .. } | RunError::UnlikeRecorded { .. } => {
+                    (StatusCode::CONFLICT, "replay_differs")
+                }
+                RunError::NoTensorBoard => (StatusCode::CONFLICT, "no_tensorboard"),
+                RunError::TensorBoardFailed(_) => (StatusCode::CONFLICT, "tensorboard_failed"),
                 RunError::DamagedEpisode { .. } => (StatusCode::CONFLICT, "damaged_episode"),
                 RunError::DamagedPast { .. } => (StatusCode::CONFLICT, "damaged_past"),
                 RunError::NoActions(_) | RunError::NoPolicyFile(_) => {
@@ -279,6 +283,9 @@ impl ApiError {
                 | RunError::Spawn { .. }
                 | RunError::Diverged { .. }
                 | RunError::Film(_)
+                | RunError::DatasetExists(_)
+                | RunError::BadDatasetName(_)
+                | RunError::NothingToExport { .. }
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
             },
             Self::Field { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),

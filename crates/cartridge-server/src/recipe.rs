@@ -323,6 +323,7 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
             | "/api/runs/{id}/resume"
             | "/api/runs/{id}/start"
             | "/api/runs/{id}/stop"
+            | "/api/runs/{id}/tensorboard"
             | "/api/runs/{id}/terminate"
             | "/api/runs/{id}/unarchive"
             | "/api/runs/{id}/unpin",

@@ -72,6 +72,7 @@ pub const RULES: &[Rule] = &[
     operator("POST", "/api/runs/{id}/resume"),
     operator("POST", "/api/runs/{id}/start"),
     operator("POST", "/api/runs/{id}/stop"),
+    operator("POST", "/api/runs/{id}/tensorboard"),
     operator("POST", "/api/runs/{id}/terminate"),
     operator("POST", "/api/runs/{id}/tune"),
     operator("POST", "/api/runs/{id}/unarchive"),

@@ -14,6 +14,7 @@
 //! * [`beneath`]: files below a folder, and never outside it.
 //! * [`match_log`]: every match that was played.
 //! * [`models`]: named models and their files.
+//! * [`event_file`]: TensorBoard's event files, as they are written and read.
 //! * [`episodes`]: every episode of a run, in compressed segments.
 //! * [`replay`]: games of self-play to be learnt from, in SQLite.
 //! * [`index`]: the SQLite index and the feed; the only other place with SQL.
@@ -28,6 +29,7 @@ pub mod beneath;
 pub mod data_dir;
 pub mod episodes;
 pub mod error;
+pub mod event_file;
 pub mod experiments;
 pub mod follow;
 pub mod index;

@@ -41,6 +41,7 @@ pub(crate) mod schema;
 pub(crate) mod settings;
 pub(crate) mod start_trainer;
 pub(crate) mod supervise;
+pub(crate) mod tensorboard;
 pub(crate) mod token;
 pub(crate) mod tournament;
 pub(crate) mod trace;

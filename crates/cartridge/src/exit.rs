@@ -56,6 +56,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoEnvironment(_)
             | RunError::BadAction { .. }
             | RunError::BadActions { .. }
+            | RunError::BadDatasetName(_)
             | RunError::BadToken { .. },
         ) => Exit::Usage,
         Some(
@@ -82,7 +83,9 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoPolicyFile(_)
             | RunError::NoContest(_)
             | RunError::NoSuchToken(_)
-            | RunError::NoSuchAlert(_),
+            | RunError::NoSuchAlert(_)
+            | RunError::NothingToExport { .. }
+            | RunError::NoTensorBoard,
         ) => Exit::NotFound,
         Some(
             RunError::Ended { .. }
@@ -94,6 +97,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NobodyToAsk { .. }
             | RunError::NoState { .. }
             | RunError::CannotGoOn { .. }
+            | RunError::DatasetExists(_)
             | RunError::LabRunning { .. }
             | RunError::Store(StoreError::InUse(_)),
         ) => Exit::Conflict,

@@ -60,6 +60,7 @@ enum Command {
     Episode(cmd::episode::Args),
     Video(cmd::video::Args),
     Artifacts(cmd::artifacts::Args),
+    Tensorboard(cmd::tensorboard::Args),
     /// Ask a run to save a checkpoint and end
     Stop(cmd::control::Args),
     /// Stop the stepping of a run; its process stays
@@ -134,6 +135,7 @@ fn main() -> Exit {
         Command::Episode(args) => cmd::episode::run(&args),
         Command::Video(args) => cmd::video::run(&args),
         Command::Artifacts(args) => cmd::artifacts::run(&args),
+        Command::Tensorboard(args) => cmd::tensorboard::run(&args),
         Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
         Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
         Command::Resume(args) => cmd::control::resume(&args),

@@ -2,6 +2,7 @@ use std::fs;
 use std::io::Cursor;
 
 use cartridge_store::episodes::{Order, Sort};
+use cartridge_store::event_file::Told;
 use cartridge_store::{EpisodeReader, Follower};
 use serde_json::Value;
 
@@ -274,6 +275,7 @@ fn a_disk_that_refuses_makes_readers_wait_and_loses_nothing() {
         attempt: 1,
         events: Appender::open(fixture.dir.events_path()).unwrap(),
         metrics: full,
+        event_file: EventFile::new(&fixture.dir, 1),
         frame_path: fixture.dir.path().join("frame.json"),
         pending: batch,
         last_sync: Instant::now(),
@@ -405,4 +407,101 @@ fn what_is_not_answered_in_time_is_told_once_and_may_still_be_answered() {
     assert_eq!(ingest.finish(None).lines.wrong, 0, "a late answer is an answer");
     let events = fixture.lines(&fixture.dir.events_path());
     assert!(events.iter().any(|event| event["type"] == "paused"), "{events:?}");
+}
+
+/// The file of a trainer that writes for TensorBoard.
+fn board(fixture: &Fixture, steps: &[(u64, &str, f64)]) {
+    let folder = fixture.dir.path().join("runs/theirs");
+    fs::create_dir_all(&folder).unwrap();
+    let mut bytes = Vec::new();
+    for (step, tag, value) in steps {
+        let scalar = [(*tag, *value)].into_iter();
+        cartridge_store::event_file::put_scalars(1.0, *step, scalar, &mut bytes);
+    }
+    let path = folder.join("events.out.tfevents.1700000000.host");
+    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    std::io::Write::write_all(&mut file.unwrap(), &bytes).unwrap();
+}
+
+/// Rows as step, name and value, without what we add ourselves.
+fn points(fixture: &Fixture) -> Vec<(u64, String, f64)> {
+    let rows = fixture.rows();
+    let values = rows.iter().flat_map(|row| {
+        let step = row["step"].as_u64().unwrap();
+        let values = row["values"].as_object().unwrap().iter();
+        values.map(move |(name, value)| (step, name.clone(), value.as_f64().unwrap()))
+    });
+    let mut points: Vec<_> = values.filter(|(_, name, _)| name != "time/fps").collect();
+    // Values of one step are one row or two, as they happen to come.
+    points.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    points
+}
+
+#[test]
+fn metrics_in_event_files_are_rows_but_for_what_lines_tell() {
+    let fixture = Fixture::new();
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 1, log).unwrap();
+    let line = metric("train/loss", 0.5, 10) + "\n";
+    ingest.read_protocol(Cursor::new(line.into_bytes())).join().unwrap();
+    board(
+        &fixture,
+        &[(10, "train/loss", 0.5), (10, "charts/SPS", 2.0), (20, "bad\nname", 1.0), (20, "x", 3.0)],
+    );
+    let ended = ingest.finish(Some(DoneReason::Completed));
+    assert_eq!((ended.trouble, ended.lines.typed), (None, 1));
+    let expected = [(10, "charts/SPS", 2.0), (10, "train/loss", 0.5), (20, "x", 3.0)];
+    assert_eq!(
+        points(&fixture),
+        expected.map(|(step, name, value)| (step, name.to_owned(), value))
+    );
+    // A second attempt does not tell it again, and goes on with what is new.
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 2, log).unwrap();
+    board(&fixture, &[(30, "x", 4.0)]);
+    ingest.finish(Some(DoneReason::Completed));
+    assert_eq!(points(&fixture)[3..], [(30, "x".to_owned(), 4.0)]);
+}
+
+#[test]
+fn event_files_are_followed_while_the_trainer_is_at_work() {
+    let fixture = Fixture::new();
+    let log = Arc::new(Mutex::new(Log::open(&fixture.dir, 1 << 20).unwrap()));
+    let ingest = Ingest::open(&fixture.dir, 1, log).unwrap();
+    for step in 1..=2 {
+        board(&fixture, &[(step, "x", step as f64)]);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !points(&fixture).iter().any(|(told, ..)| *told == step) {
+            assert!(Instant::now() < deadline, "step {step} does not come");
+            thread::yield_now();
+        }
+    }
+    // Steps count, since no line tells them.
+    assert_eq!(ingest.step(), 2);
+    ingest.finish(Some(DoneReason::Completed));
+    assert_eq!(points(&fixture).len(), 2);
+}
+
+#[test]
+fn rows_are_in_an_event_file_of_each_attempt_too() {
+    let fixture = Fixture::new();
+    let saved = format!(r#"{{"type":"checkpoint","step":10,"path":"{}"}}"#, "checkpoints/a");
+    fs::create_dir_all(fixture.dir.path().join("checkpoints/a")).unwrap();
+    fixture.attempt(1, &[&metric("loss", 1.0, 10), &saved, &metric("loss", 2.0, 20)]);
+    let restored = r#"{"type":"config","restored":{"path":"checkpoints/a","step":10}}"#;
+    fixture.attempt(2, &[restored, &metric("loss", 3.0, 20)]);
+    let files = crate::tensorboard::tests::written(&fixture.dir);
+    let told: Vec<Vec<(i64, Told)>> = files
+        .into_iter()
+        .map(|(_, events)| events.into_iter().skip(1).map(|e| (e.step, e.told)).collect())
+        .collect();
+    let loss = |value: f64| Told::Scalars(vec![("loss".to_owned(), value)]);
+    assert_eq!(
+        told,
+        [
+            vec![(10, loss(1.0)), (20, loss(2.0))],
+            // What the first attempt told beyond the checkpoint is superseded.
+            vec![(11, Told::Start), (20, loss(3.0))],
+        ]
+    );
 }

@@ -438,8 +438,13 @@ fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }
 
+/// Whether a metric can have this name.
+pub(crate) fn is_metric_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.chars().any(char::is_control)
+}
+
 fn check_name(name: &str) -> Result<(), String> {
-    if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
+    if !is_metric_name(name) {
         return Err(format!(
             "a metric's name has 1 to {MAX_NAME_BYTES} bytes and no control characters"
         ));

@@ -608,11 +608,42 @@ fn stream(
     Content::from_stream(ReceiverStream::new(receiver))
 }
 
+/// Where TensorBoard shows a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TensorBoard {
+    /// An address on the machine of the lab, for a browser there.
+    pub url: String,
+}
+
+/// Show a run in TensorBoard, which is started on the machine of the lab unless it is at work for
+/// this run. It must be installed there (`pip install tensorboard`), listens at the loopback address
+/// alone, and ends with the lab or when nobody has looked at it for half an hour.
+#[utoipa::path(
+    post,
+    path = "/api/runs/{id}/tensorboard",
+    tag = "artifacts",
+    params(("id" = String, Path, description = "Name of the run")),
+    responses(
+        (status = 200, body = TensorBoard),
+        (status = 401, body = Problem),
+        (status = 404, body = Problem),
+        (status = 409, body = Problem),
+    ),
+)]
+async fn open_tensorboard(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Json<TensorBoard>, ApiError> {
+    let id = parse_id(&id)?;
+    Ok(Json(TensorBoard { url: state.ask(move |lab| lab.tensorboard(&id)).await? }))
+}
+
 /// The routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list_artifacts))
         .routes(routes!(get_artifact))
+        .routes(routes!(open_tensorboard))
         .routes(routes!(show_storage))
         .routes(routes!(tidy_up))
 }

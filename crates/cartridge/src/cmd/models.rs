@@ -14,10 +14,11 @@ use serde_json::json;
 use super::{DataArgs, note, printable, say, say_json, user};
 use crate::exit::Exit;
 
-/// Keep policies under a name, version by version: list, show, add, alias, promote, remove, download
+/// Keep policies under a name, version by version: list, show, add, import, alias, promote, remove, download
 ///
 /// A version is a copy, so it stays when its run goes. Examples:
 ///   cartridge models add lander r-7f3k2m
+///   cartridge models import from-sb3.onnx --env LunarLander-v3 --name lander
 ///   cartridge models alias lander best 3
 ///   cartridge models promote r-9c2d4e         the lab's best at its board game from now on
 ///   cartridge match LunarLander-v3 model:lander@best model:lander@1
@@ -33,6 +34,7 @@ enum Action {
     List(ListArgs),
     Show(ShowArgs),
     Add(AddArgs),
+    Import(ImportArgs),
     Alias(AliasArgs),
     Promote(PromoteArgs),
     /// Put a model away: it is listed only when asked for; its versions stay
@@ -89,6 +91,30 @@ struct AddArgs {
     #[arg(long, value_name = "ARTIFACT", conflicts_with = "checkpoint")]
     artifact: Option<String>,
     /// Environment or game that an ONNX file is for; ours name theirs
+    #[arg(long, value_name = "ENV", value_parser = super::parse_id)]
+    env: Option<String>,
+    /// What there is to say of it
+    #[arg(long, default_value = "")]
+    notes: String,
+    #[command(flatten)]
+    data: DataArgs,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Keep a policy that another program made, an ONNX file, as the next version of a model
+///
+/// From then on it is measured, rated, shown and played against like any other: model:NAME.
+#[derive(Debug, clap::Args)]
+struct ImportArgs {
+    /// The file
+    #[arg(value_name = "FILE.onnx")]
+    file: PathBuf,
+    /// Name of the model: small letters, digits, `-` and `_`
+    #[arg(long)]
+    name: String,
+    /// Environment or game that it is for; ours name theirs
     #[arg(long, value_name = "ENV", value_parser = super::parse_id)]
     env: Option<String>,
     /// What there is to say of it
@@ -160,6 +186,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Action::List(args) => list(args),
         Action::Show(args) => show(args),
         Action::Add(args) => add(args),
+        Action::Import(args) => import(args),
         Action::Alias(args) => alias(args),
         Action::Promote(args) => promote(args),
         Action::Remove(args) => archive(args, true),
@@ -263,6 +290,15 @@ fn add(args: &AddArgs) -> anyhow::Result<Exit> {
             None => Source::Checkpoint { run, which: args.checkpoint.clone() },
         }
     };
+    let new = NewVersion { name: args.name.clone(), source, notes: args.notes.clone() };
+    let (model, version) = model::add(&data, new, By::new(&user()))?;
+    tell_made(&model, &version, args.json);
+    Ok(Exit::Ok)
+}
+
+fn import(args: &ImportArgs) -> anyhow::Result<Exit> {
+    let data = args.data.open()?;
+    let source = Source::File { path: args.file.clone(), env_id: args.env.clone() };
     let new = NewVersion { name: args.name.clone(), source, notes: args.notes.clone() };
     let (model, version) = model::add(&data, new, By::new(&user()))?;
     tell_made(&model, &version, args.json);

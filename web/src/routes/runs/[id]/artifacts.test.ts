@@ -8,7 +8,7 @@ const artifact = { id: 'a-1' } as Artifact;
 
 test('doors are shut with a reason', () => {
   const { tensorboard, wandb } = doorsOf(run, [], [], { wandb_url: null });
-  expect([tensorboard.href, wandb.href]).toEqual([null, null]);
+  expect([tensorboard.isOpen, wandb.href]).toEqual([false, null]);
   expect(tensorboard.reason).toMatch(/^No TensorBoard/);
   expect(wandb.reason).toMatch(/^Not on W&B/);
 });
@@ -25,7 +25,7 @@ test('a page at W&B goes before its folder', () => {
     away: true,
   });
   expect(doorsOf(run, [artifact], [artifact], { wandb_url: null })).toMatchObject({
-    tensorboard: { href: '/api/runs/r-000001/artifacts/a-1' },
+    tensorboard: { isOpen: true },
     wandb: { href: '/api/runs/r-000001/artifacts/a-1', away: false },
   });
 });

@@ -14,7 +14,8 @@ export interface Door {
 export interface Doors {
   /** Why there is no film, where there is none. */
   video: string;
-  tensorboard: Door;
+  /** Whether there is something to be shown, and what happens then, or why there is not. */
+  tensorboard: { isOpen: boolean; reason: string };
   wandb: Door;
 }
 
@@ -26,7 +27,6 @@ export function doorsOf(
 ): Doors {
   const folder = (artifact: Artifact | undefined) =>
     artifact ? `/api/runs/${encodeURIComponent(run.id)}/artifacts/${artifact.id}` : null;
-  const events = folder(tensorboard.at(-1));
   const page = found?.wandb_url ?? null;
   const files = folder(wandb.at(-1));
   return {
@@ -35,12 +35,11 @@ export function doorsOf(
         ? 'No film: its trainer kept none'
         : 'No film yet: EVALUATE makes one',
     tensorboard: {
-      label: 'TensorBoard',
-      href: events,
-      reason: events
-        ? 'Its event files as an archive, for tensorboard --logdir'
-        : 'No TensorBoard events: its trainer wrote none',
-      away: false,
+      isOpen: tensorboard.length > 0,
+      reason:
+        tensorboard.length > 0
+          ? 'Starts TensorBoard for this run, on the machine of the lab'
+          : 'No TensorBoard events yet: they come with the first metrics',
     },
     wandb: {
       label: 'W&B',
