@@ -14,12 +14,14 @@ mod networks;
 mod readiness;
 mod steering;
 mod views;
+mod wandb;
 
 pub use self::contests::{ContestView, NewMatch, NewTournament};
 pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
 pub use self::networks::{NetworkKind, NetworkView};
 pub use self::views::DiskProblem;
+pub use self::wandb::{CardChange, WandbRun};
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -125,6 +127,10 @@ pub struct Lab {
     prices: Mutex<Option<(Instant, Prices)>>,
     /// Bytes that were removed because they were not to be kept.
     pub(crate) pruned_bytes: AtomicU64,
+    /// What is remembered of `wandb` clients.
+    wandb: Mutex<wandb::Door>,
+    /// How long those may be silent.
+    wandb_patience_s: AtomicU64,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -319,6 +325,8 @@ impl Lab {
             stirred: Mutex::default(),
             prices: Mutex::default(),
             pruned_bytes: AtomicU64::new(0),
+            wandb: Mutex::default(),
+            wandb_patience_s: AtomicU64::new(crate::wandb::PATIENCE.as_secs()),
             lock: Mutex::new(lock),
         };
         lab.open_alerts()?;
