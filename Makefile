@@ -52,9 +52,10 @@ browser-test:
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
-## py-test: our environments, policies, datasets and event files beside real Gymnasium, onnxruntime, Minari and TensorBoard, and the API under schemathesis, against the binary that is there; the protocol and the schemas; the Python package
+## py-test: our environments, policies, datasets and event files beside real Gymnasium, onnxruntime, Minari and TensorBoard, the API under schemathesis and real wandb clients, against the binary that is there; the protocol and the schemas; the Python package
 py-test: py-check .venv/bin/promtool
 	.venv/bin/pytest -q -p no:cacheprovider tests/api tests/grpc tests/gymnasium tests/minari tests/onnx tests/protocol tests/schema tests/tensorboard
+	.venv/bin/pytest -q -p no:cacheprovider tests/wandb
 	.venv/bin/pytest -q -p no:cacheprovider python/tests
 
 # The Python package by its own rules: form, lints and types.
@@ -62,7 +63,7 @@ py-check: .venv/.installed
 	cd python && ../.venv/bin/ruff format --check --quiet --no-cache . && ../.venv/bin/ruff check --quiet --no-cache .
 	cd python && ../.venv/bin/mypy --no-error-summary --cache-dir=/dev/null
 
-.venv/.installed: tests/api/requirements.txt tests/grpc/requirements.txt tests/gymnasium/requirements.txt tests/minari/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt tests/tensorboard/requirements.txt python/requirements.txt python/pyproject.toml
+.venv/.installed: tests/api/requirements.txt tests/grpc/requirements.txt tests/gymnasium/requirements.txt tests/minari/requirements.txt tests/onnx/requirements.txt tests/protocol/requirements.txt tests/tensorboard/requirements.txt tests/wandb/requirements.txt python/requirements.txt python/pyproject.toml
 	python3 -m venv .venv || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && python3 -m venv .venv)
 	.venv/bin/pip install --quiet --disable-pip-version-check $(addprefix -r ,$(filter %.txt,$^)) -e python
 	touch $@

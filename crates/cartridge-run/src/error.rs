@@ -27,6 +27,31 @@ pub enum RunError {
         /// What is missing.
         detail: String,
     },
+    /// What a `wandb` client asks for cannot be.
+    #[error("{0}")]
+    Wandb(String),
+    /// A `wandb` client says that it has sent lines which are not here.
+    #[error(
+        "lines {known} to {} of {file} are missing, so what comes after them is not taken",
+        offset.saturating_sub(1)
+    )]
+    WandbGap {
+        /// The file, in the client's words.
+        file: &'static str,
+        /// Lines that are here.
+        known: u64,
+        /// The first that was sent.
+        offset: u64,
+    },
+    /// A `wandb` client has sent as much as may be kept.
+    #[error("a run of a wandb client may have no more than {0}")]
+    WandbFull(String),
+    /// There is no such run of a `wandb` client.
+    #[error("there is no run `{0}` of a wandb client")]
+    NoWandbRun(String),
+    /// There is no such file.
+    #[error("this run has no file `{0}`")]
+    NoWandbFile(String),
     /// There is no such game.
     #[error(transparent)]
     Registry(#[from] RegistryError),

@@ -791,16 +791,20 @@ impl State {
         let has_begun = self.n_rows > self.marks.last.row
             || self.n_episodes > self.marks.last.episode
             || !self.row.is_empty();
-        let Some(mark) = self.marks.checkpoints.get(&step).filter(|_| !has_begun) else {
+        // Who tells everything anew goes on from no checkpoint.
+        let is_anew = path.is_empty() && step == 0;
+        let known = self.marks.checkpoints.get(&step).copied();
+        let mark = if is_anew { Some(Mark::default()) } else { known };
+        let Some(mark) = mark.filter(|_| !has_begun) else {
             let why = if has_begun { "other lines came before" } else { "none is known there" };
             let message = format!("The trainer goes on from step {step}, but {why}");
             self.event(Event::Warning { message });
             return Ok(());
         };
-        let Mark { row, episode, .. } = *mark;
+        let Mark { row, episode, .. } = mark;
         (self.n_rows, self.n_episodes) = (row, episode);
-        self.marks.last = *mark;
-        self.checkpoint_step = Some(step);
+        self.marks.last = mark;
+        self.checkpoint_step = Some(step).filter(|_| !is_anew);
         self.counted = step;
         self.reached(step);
         self.last_progress = (Instant::now(), self.step);

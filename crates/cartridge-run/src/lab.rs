@@ -14,12 +14,14 @@ mod networks;
 mod readiness;
 mod steering;
 mod views;
+mod wandb;
 
 pub use self::contests::{ContestView, NewMatch, NewTournament};
 pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
 pub use self::networks::{NetworkKind, NetworkView};
 pub use self::views::DiskProblem;
+pub use self::wandb::{CardChange, WandbRun};
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -128,6 +130,10 @@ pub struct Lab {
     pub(crate) pruned_bytes: AtomicU64,
     /// TensorBoard, for runs that somebody looks at with it.
     pub(crate) viewers: Viewers,
+    /// What is remembered of `wandb` clients.
+    wandb: Mutex<wandb::Door>,
+    /// How long those may be silent.
+    wandb_patience_s: AtomicU64,
     /// Held for as long as the lab lives, so that there is one lab per data folder.
     lock: Mutex<File>,
 }
@@ -323,6 +329,8 @@ impl Lab {
             prices: Mutex::default(),
             pruned_bytes: AtomicU64::new(0),
             viewers: Viewers::default(),
+            wandb: Mutex::default(),
+            wandb_patience_s: AtomicU64::new(crate::wandb::PATIENCE.as_secs()),
             lock: Mutex::new(lock),
         };
         lab.open_alerts()?;

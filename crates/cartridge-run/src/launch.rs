@@ -18,6 +18,7 @@ use crate::clock::unix_now;
 use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::{self, Named};
+use crate::wandb;
 
 /// What holds for a run whatever it trains.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +160,59 @@ impl Launcher {
         })?)
     }
 
+    /// Makes the folder of a run whose trainer is a `wandb` client somewhere, for which our own
+    /// program stands here.
+    pub(crate) fn create_wandb(
+        &self,
+        data: &DataDir,
+        key: &wandb::Key,
+        card: &wandb::Card,
+        patience: Duration,
+    ) -> Result<(RunDir, Manifest)> {
+        let now = unix_now();
+        let plain = wandb::row::plain_config(&card.config);
+        let env_id = wandb::relay::said_in(&plain, &wandb::relay::ENV_KEYS);
+        let env_id = for_people(&env_id.unwrap_or_else(|| key.project.clone()));
+        // It trains elsewhere, and takes nothing of what runs here share.
+        let resources =
+            Resources { gpu: 0, cpu: "0.01".to_owned(), memory: "1Mi".to_owned(), threads: 0 };
+        let command = vec![
+            self.program.display().to_string(),
+            wandb::RELAY.to_owned(),
+            "--patience".to_owned(),
+            patience.as_secs().max(1).to_string(),
+        ];
+        let mut config = serde_json::json!({
+            "env_id": env_id, "command": command, "resources": resources, "wandb": key,
+        });
+        if let Some(seed) = plain.get("seed").and_then(serde_json::Value::as_u64) {
+            config["seeds"] = serde_json::json!({ "seed_base": seed });
+        }
+        let folder = wandb::Folder::name(key, now);
+        let prepare = |dir: &RunDir| wandb::Folder::make(dir, &folder, card).map(|_| ());
+        Ok(RunDir::create_prepared(data, prepare, |id| Manifest {
+            format: Manifest::FORMAT,
+            id,
+            kind: RunKind::External,
+            name: for_people(card.display_name.as_ref().unwrap_or(&key.id)),
+            env_id,
+            config,
+            created_at: now,
+            cartridge_version: self.version.clone(),
+            parent: None,
+            restart: None,
+            command: Some(command),
+            cwd: None,
+            environment: BTreeMap::new(),
+            limits: Limits {
+                stop_grace_s: Some(wandb::STOP_GRACE.as_secs_f64()),
+                ..Limits::default()
+            },
+            experiment_id: None,
+            group: None,
+        })?)
+    }
+
     /// Makes the folder of a run whose trainer is that of `parent` and goes on from one of its
     /// checkpoints, of which it gets a copy. `overrides` are the settings that it is told.
     pub(crate) fn create_external_fork(
@@ -232,6 +286,11 @@ impl Launcher {
         thread::spawn(move || _ = child.wait());
         Ok(())
     }
+}
+
+/// A name that somebody else has chosen, as one line that is not too long.
+fn for_people(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 /// A run whose supervisor could not be started has failed, and says so.

@@ -126,6 +126,7 @@ pub mod token;
 pub mod tournament;
 pub mod trace;
 pub mod tunable;
+pub mod wandb;
 pub mod worker;
 pub mod xray;
 

@@ -367,6 +367,21 @@ mod fields;
 
 pub(crate) use self::fields::is_metric_name;
 
+/// Reads JSON in which numbers that are not finite may stand as Python's `json` writes them; they
+/// come out as [`bare_word`]s.
+pub(crate) fn read_extended(text: &str) -> Option<Value> {
+    let plain = serde_json::from_str(text);
+    if plain.is_ok() || !has_bare_words(text) {
+        return plain.ok();
+    }
+    serde_json::from_str(&quote_nonfinite(text)?).ok()
+}
+
+/// The word for a number that is not finite which a string of [`read_extended`] stands for.
+pub(crate) fn bare_word(text: &str) -> Option<&str> {
+    text.strip_prefix('\0').filter(|word| BARE_WORDS.contains(word))
+}
+
 /// The words that Python's `json` writes for numbers that are not finite, longest first.
 const BARE_WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 

@@ -402,6 +402,19 @@ pub fn resume(
         RunState::Succeeded => return Err(RunError::Ended { id: id.clone(), state }),
         _ => return ask(data, manifest, status, Command::Resume, by),
     }
+    start_again(data, launcher, manifest, status, turn, by)
+}
+
+/// Gives a run that has ended a new attempt, however it ended.
+pub(crate) fn start_again(
+    data: &DataDir,
+    launcher: &Launcher,
+    manifest: &Manifest,
+    status: &RunStatus,
+    turn: Turn,
+    by: By<'_>,
+) -> Result<()> {
+    let (id, state) = (&manifest.id, status.state());
     if is_still_supervised(&data.run(id), state) {
         // By the supervisor of a new attempt, if somebody else has resumed it meanwhile.
         if look(data, id)?.1.last_attempt() > status.last_attempt() {

@@ -2,7 +2,8 @@
 //!
 //! `data/token` is the administrator's own and has no row here. The others are in
 //! `data/tokens.json`, which only its owner reads and which holds hashes, not tokens: a token has
-//! 256 random bits, so a plain hash cannot be turned around. The command line and the lab write the
+//! 256 random bits, so a plain hash cannot be turned around. The key of a `wandb` client has 128,
+//! because its older versions take exactly 40 hexadecimal digits: the id's eight and these. The command line and the lab write the
 //! same file, in turns; the lab looks at its stamp before it believes what it has read.
 
 use std::fmt;
@@ -35,6 +36,9 @@ const MOST_LIFETIME_S: f64 = 100.0 * 365.25 * 86_400.0;
 /// The longest name of a token.
 const MOST_NAME: usize = 40;
 
+/// How the ids of tokens begin.
+const ID_PREFIX: &str = "t-";
+
 /// The name under which the holder of `data/token` acts.
 pub const ADMIN: &str = "admin";
 
@@ -42,6 +46,8 @@ pub const ADMIN: &str = "admin";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Is no role in the lab: a `wandb` client keeps and reads its runs here, and nothing else.
+    Wandb,
     /// Looks at everything and changes nothing.
     Viewer,
     /// Makes, steers and deletes runs, and plays.
@@ -52,11 +58,12 @@ pub enum Role {
 
 impl Role {
     /// All of them, the least first.
-    pub const ALL: [Self; 3] = [Self::Viewer, Self::Operator, Self::Admin];
+    pub const ALL: [Self; 4] = [Self::Wandb, Self::Viewer, Self::Operator, Self::Admin];
 
     /// The word in files and lists.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Wandb => "wandb",
             Self::Viewer => "viewer",
             Self::Operator => "operator",
             Self::Admin => "admin",
@@ -75,7 +82,9 @@ impl FromStr for Role {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|role| role.as_str() == text);
-        found.ok_or_else(|| format!("there is no role `{text}`; use viewer, operator or admin"))
+        found.ok_or_else(|| {
+            format!("there is no role `{text}`; use viewer, operator, admin or wandb")
+        })
     }
 }
 
@@ -160,12 +169,15 @@ pub fn make(
         });
     }
     let id = loop {
-        let id = format!("t-{}", &secret::random_hex()[..8]);
+        let id = format!("{ID_PREFIX}{}", &secret::random_hex()[..8]);
         if tokens.iter().all(|token| token.id != id) {
             break id;
         }
     };
-    let secret = format!("{id}-{}", secret::random_hex());
+    let secret = match role {
+        Role::Wandb => format!("{}{}", &id[ID_PREFIX.len()..], &secret::random_hex()[..32]),
+        _ => format!("{id}-{}", secret::random_hex()),
+    };
     let token = Token {
         hash: hash(&secret),
         id,
@@ -267,8 +279,11 @@ impl Tokens {
 
     /// The live token that `secret` is.
     pub fn find(&self, secret: &str, now: f64) -> Option<Token> {
-        let (id, _) = secret.rsplit_once('-')?;
-        let token = self.by_id(id, now)?;
+        let id = match secret.rsplit_once('-') {
+            Some((id, _)) => id.to_owned(),
+            None => format!("{ID_PREFIX}{}", secret.get(..8)?),
+        };
+        let token = self.by_id(&id, now)?;
         // Compared in constant time.
         secret::verifies(b"token", secret.as_bytes(), &token.hash).then_some(token)
     }

@@ -15,6 +15,7 @@
 //! Any page may open a WebSocket to any address, and no answer of ours keeps it from reading. So a
 //! connection that comes by cookie must name its origin, which browsers always do.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,7 @@ use crate::connections::Peer;
 use crate::error::ApiError;
 use crate::roles::{self, least_role};
 use crate::tickets::Tickets;
+use crate::wandb;
 
 /// The addresses below `/api` that need no token.
 pub const PUBLIC: &[&str] = &["/api/login"];
@@ -45,6 +47,9 @@ pub const PUBLIC: &[&str] = &["/api/login"];
 /// The addresses outside `/api` that need one. The others are the health checks, the login link and
 /// the files of the web app, none of which tell anything about the lab's data.
 pub const CLOSED: &[&str] = &["/metrics"];
+
+/// How long an address is good that was signed for a file.
+const ADDRESS_SECONDS: f64 = 3600.0;
 
 const SESSION_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
 
@@ -265,6 +270,12 @@ impl Auth {
             // What these give is a cookie, which is for our own pages.
             return Err(ApiError::ForeignOrigin);
         }
+        if wandb::is_signed(path) {
+            return Ok(Admission { principal: Some(self.signed(request)?), uri: None });
+        }
+        if wandb::is_door(path) {
+            return Ok(Admission { principal: Some(self.wandb_client(headers)?), uri: None });
+        }
         if PUBLIC.contains(&path) || !(path.starts_with("/api") || CLOSED.contains(&path)) {
             return Ok(Admission::default());
         }
@@ -281,6 +292,59 @@ impl Auth {
             return Err(ApiError::RoleTooLow { has: principal.role, needed });
         }
         Ok(Admission { principal: Some(principal), uri })
+    }
+
+    /// Whose `wandb` client asks. It sends its key as a password, or as a bearer token; there is no
+    /// other way in, so no page of another site can use a browser's login here.
+    fn wandb_client(&self, headers: &HeaderMap) -> Result<Principal, ApiError> {
+        let value = headers.get(AUTHORIZATION).ok_or(ApiError::Unauthorized)?;
+        let given = value.to_str().ok().and_then(|value| value.split_once(' '));
+        let key = given.and_then(|(scheme, rest)| match scheme.to_ascii_lowercase().as_str() {
+            "bearer" => Some(rest.trim().to_owned()),
+            "basic" => {
+                let decoded = data_encoding::BASE64.decode(rest.trim().as_bytes()).ok()?;
+                let (_, key) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+                Some(key.to_owned())
+            }
+            _ => None,
+        });
+        let principal = key.and_then(|key| self.principal(&key)).ok_or(ApiError::WrongToken)?;
+        check_wandb_role(principal)
+    }
+
+    /// Who was given an address that is signed.
+    fn signed(&self, request: &Request) -> Result<Principal, ApiError> {
+        let uri = request.uri();
+        let pairs: HashMap<_, _> =
+            form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).collect();
+        let pair = |name: &str| pairs.get(name).map_or("", |value| value.as_ref());
+        let (expires, token, signature) = (pair("expires"), pair("token"), pair("signature"));
+        let content = signed_content(request.method().as_str(), uri.path(), expires, token);
+        let now = unix_now();
+        let is_good = secret::verifies(&self.address_key(), content.as_bytes(), signature)
+            && expires.parse::<f64>().is_ok_and(|end| now < end);
+        let principal = match token {
+            ADMIN => Some(Principal::admin()),
+            id => self.tokens.by_id(id, now).map(|token| Principal {
+                name: token.name,
+                role: token.role,
+                token_id: token.id,
+            }),
+        };
+        check_wandb_role(principal.filter(|_| is_good).ok_or(ApiError::WrongTicket)?)
+    }
+
+    /// An address by which a file can be had or sent for a while, without a key. It is worth no
+    /// more than the token of whoever asked for it.
+    pub(crate) fn sign_address(&self, method: &str, path: &str, whose: &Principal) -> String {
+        let expires = ((unix_now() + ADDRESS_SECONDS) as u64).to_string();
+        let content = signed_content(method, path, &expires, &whose.token_id);
+        let signature = secret::sign(&self.address_key(), content.as_bytes());
+        format!("{path}?expires={expires}&token={}&signature={signature}", whose.token_id)
+    }
+
+    fn address_key(&self) -> Vec<u8> {
+        secret::sign(self.token.as_bytes(), b"addresses of files").into_bytes()
     }
 
     /// Who asks, and the address without the ticket, if it was by one.
@@ -311,6 +375,19 @@ impl Auth {
             return Err(ApiError::ForeignOrigin);
         }
         Ok((session.principal, None))
+    }
+}
+
+/// What the signature of an address is of.
+fn signed_content(method: &str, path: &str, expires: &str, token: &str) -> String {
+    format!("{method}\n{path}\n{expires}\n{token}")
+}
+
+/// A `wandb` client has a key of its own, or the token of somebody who may make runs.
+fn check_wandb_role(principal: Principal) -> Result<Principal, ApiError> {
+    match principal.role {
+        Role::Wandb | Role::Operator | Role::Admin => Ok(principal),
+        has @ Role::Viewer => Err(ApiError::RoleTooLow { has, needed: Role::Wandb }),
     }
 }
 

@@ -44,6 +44,9 @@ pub enum ApiError {
     /// The body is larger than any request of ours.
     #[error("the body is larger than {} bytes", crate::MAX_BODY_BYTES)]
     TooLarge,
+    /// The body is larger than this route takes.
+    #[error("the body is larger than {0} bytes")]
+    LargeBody(usize),
     /// The body is no JSON, or not said to be.
     #[error("{0}")]
     Malformed(String),
@@ -274,6 +277,12 @@ impl ApiError {
                     (StatusCode::NOT_FOUND, "no_such_artifact")
                 }
                 RunError::BadToken { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_field"),
+                RunError::Wandb(_) => (StatusCode::BAD_REQUEST, "wandb"),
+                // A status that clients take as a reason to try again.
+                RunError::WandbGap { .. } => (StatusCode::SERVICE_UNAVAILABLE, "wandb_gap"),
+                RunError::WandbFull(_) => (StatusCode::PAYLOAD_TOO_LARGE, "wandb_full"),
+                RunError::NoWandbRun(_) => (StatusCode::NOT_FOUND, "no_such_run"),
+                RunError::NoWandbFile(_) => (StatusCode::NOT_FOUND, "no_such_file"),
                 RunError::NoSuchAlert(_) => (StatusCode::NOT_FOUND, "no_such_alert"),
                 RunError::AlertOver(_) => (StatusCode::CONFLICT, "alert_over"),
                 RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),
@@ -293,7 +302,7 @@ impl ApiError {
                 (StatusCode::UNPROCESSABLE_ENTITY, "unknown_environment")
             }
             Self::Fields(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_config"),
-            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            Self::TooLarge | Self::LargeBody(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "malformed"),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::WrongToken => (StatusCode::UNAUTHORIZED, "wrong_token"),

@@ -17,10 +17,12 @@
 //! * [`patience`]: connections that are given up when the other side takes nothing.
 //! * [`extract`], [`error`]: what clients may send, and what they are told when it is wrong.
 //! * [`assets`]: the web app that is embedded in the binary.
+//! * `wandb`: the door for unmodified `wandb` clients, at the addresses that they know.
 //! * [`time`]: Unix seconds as RFC 3339.
 //!
 //! **Invariants:** every route outside [`auth::PUBLIC`] needs the token, because the check stands
-//! before the routes and not in them. No route takes a path or a command line.
+//! before the routes and not in them. No route takes a path or a command line, but for the names of
+//! files that a `wandb` client sends, which stay below a folder of their run.
 
 pub mod api;
 pub mod assets;
@@ -41,6 +43,7 @@ pub mod roles;
 pub mod tickets;
 pub mod traffic;
 pub mod upstream;
+mod wandb;
 pub mod webhook;
 
 pub use cartridge_run::time;
@@ -124,6 +127,7 @@ pub fn app(state: AppState) -> Router {
     // In words and shared: routes are copied more often than one would think.
     let document = Bytes::from(document.to_json().expect("the document is plain data"));
     router
+        .merge(wandb::router())
         .route("/api/openapi.json", get(async || ([(CONTENT_TYPE, "application/json")], document)))
         .fallback(assets::serve)
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
@@ -131,6 +135,7 @@ pub fn app(state: AppState) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), connections::limit_streams))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), auth::guard))
+        .layer(middleware::from_fn(wandb::in_their_words))
         .layer(middleware::from_fn_with_state(state.clone(), traffic::measure))
         .layer(middleware::from_fn(error::with_request_id))
         .layer(middleware::from_fn(assets::with_security_headers))

@@ -590,6 +590,7 @@ mod models;
 mod settings;
 mod theatre;
 mod thoughts;
+mod wandb;
 
 #[tokio::test]
 async fn metrics_are_charts_stretches_and_tails() {

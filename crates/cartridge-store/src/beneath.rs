@@ -211,6 +211,35 @@ impl Beneath {
         Ok(rustix::fs::unlinkat(&self.folder, name, AtFlags::REMOVEDIR)?)
     }
 
+    /// Begins a file at a relative path; folders on the way are made. It is there, in the place of
+    /// what was, when it is [finished](Draft::finish), and leaves nothing behind when it is not.
+    pub fn begin(&self, relative: &str) -> io::Result<Draft> {
+        if !is_plain(relative) {
+            return Err(refused("the path leaves its folder"));
+        }
+        let (folders, name) = relative.rsplit_once('/').unwrap_or(("", relative));
+        let mut folder = self.folder.try_clone()?;
+        for step in folders.split('/').filter(|step| !step.is_empty()) {
+            match rustix::fs::mkdirat(&folder, step, Mode::from_raw_mode(0o777)) {
+                Err(error) if error != rustix::io::Errno::EXIST => return Err(error.into()),
+                _ => {}
+            }
+            folder = open_folder(&folder, step)?;
+        }
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).expect("the system has randomness");
+        let beside = format!("{HALF}{:016x}", u64::from_ne_bytes(random));
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&folder, &beside, flags, Mode::from_raw_mode(0o666))?;
+        let draft = Draft { folder, beside, name: name.to_owned(), file: File::from(file) };
+        let there = Self { folder: draft.folder.try_clone()? }.stat(name)?;
+        if there.is_some_and(|entry| entry.kind == EntryKind::Folder) {
+            return Err(refused("a folder has this name"));
+        }
+        Ok(draft)
+    }
+
     /// Bytes that are free for us on the disk of this folder, and bytes in all.
     pub fn space(&self) -> io::Result<(u64, u64)> {
         let space = rustix::fs::fstatvfs(self.folder.as_fd())?;
@@ -220,6 +249,36 @@ impl Beneath {
 
 /// How the name of a folder begins while it is being removed.
 pub const LEFT_OVER: &str = ".pruned-";
+
+/// How the name of a file begins that is being written.
+pub const HALF: &str = ".half-";
+
+/// A file that is being written, beside the place where it will be.
+#[derive(Debug)]
+pub struct Draft {
+    folder: OwnedFd,
+    /// Its name until it is finished.
+    beside: String,
+    name: String,
+    /// To be written to.
+    pub file: File,
+}
+
+impl Draft {
+    /// Puts the file into its place, durably.
+    pub fn finish(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        rustix::fs::renameat(&self.folder, &self.beside, &self.folder, &self.name)?;
+        Ok(rustix::fs::fsync(&self.folder)?)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After it is finished nothing has this name any more.
+        _ = rustix::fs::unlinkat(&self.folder, &self.beside, AtFlags::empty());
+    }
+}
 
 fn open_folder(parent: &OwnedFd, step: &str) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -49,6 +49,7 @@ pub(crate) mod train;
 pub(crate) mod up;
 pub(crate) mod url;
 pub(crate) mod video;
+pub(crate) mod wandb_relay;
 pub(crate) mod worker;
 
 use std::io::{ErrorKind, Write as _};

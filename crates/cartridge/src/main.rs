@@ -97,6 +97,7 @@ enum Command {
     Worker(cmd::worker::Args),
     StartTrainer(cmd::start_trainer::Args),
     Guard(cmd::guard::Args),
+    WandbRelay(cmd::wandb_relay::Args),
 }
 
 fn main() -> Exit {
@@ -162,6 +163,7 @@ fn main() -> Exit {
         Command::Worker(args) => cmd::worker::run(&args),
         Command::StartTrainer(args) => cmd::start_trainer::run(&args),
         Command::Guard(args) => cmd::guard::run(&args),
+        Command::WandbRelay(args) => cmd::wandb_relay::run(&args),
     };
     outcome.unwrap_or_else(|error| exit::report(&error))
 }

@@ -505,3 +505,21 @@ fn rows_are_in_an_event_file_of_each_attempt_too() {
         ]
     );
 }
+
+#[test]
+fn who_tells_everything_anew_goes_on_from_nothing() {
+    let fixture = Fixture::new();
+    let told =
+        |value: f64| [metric("a", value, 10), metric("a", value, 20), metric("a", value, 30)];
+    fixture.attempt(1, &told(1.0).each_ref().map(String::as_str));
+    let anew = r#"{"type":"config","restored":{"path":"","step":0}}"#.to_owned();
+    let [first, second, third] = told(2.0);
+    let lines = [anew, first, second, third];
+    fixture.attempt(2, &lines.each_ref().map(String::as_str));
+    let mut follower = Follower::default();
+    let news = follower.advance(&fixture.dir).unwrap();
+    let rows: Vec<(u64, Option<f64>)> =
+        news.metrics.iter().filter_map(|line| Some((line.step, *line.values.get("a")?))).collect();
+    assert_eq!(rows, [(10, Some(2.0)), (20, Some(2.0)), (30, Some(2.0))]);
+    assert_eq!(follower.status.checkpoint_step, None);
+}

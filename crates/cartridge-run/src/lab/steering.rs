@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use cartridge_store::index::IndexedRun;
 use cartridge_store::{Command, Manifest, RunDir, RunFilter, RunId, RunKind, RunState, StoreError};
 
+use super::wandb::is_of_client;
 use super::{DeletedRun, Lab, MOST_WAITING, RunView, held};
 use crate::audit::Deed;
 use crate::clock::unix_now;
@@ -82,7 +83,8 @@ impl Lab {
             let kinds = vec![RunKind::Train, RunKind::External, RunKind::Eval];
             let filter = RunFilter { kinds, states: states.to_vec(), ..RunFilter::default() };
             let mut found = self.read(|index| index.runs(&filter, MOST_WAITING, None))?;
-            found.retain(|run| run.manifest.is_supervised());
+            // A client's run trains elsewhere: it waits for nobody here, and nobody for it.
+            found.retain(|run| run.manifest.is_supervised() && !is_of_client(&run.manifest));
             Ok::<_, RunError>(found)
         };
         let mut runs = in_states(&[RunState::Queued])?;

@@ -73,3 +73,17 @@ fn a_file_that_cannot_be_read_opens_nothing() {
     write_secret_beside(&path(&data), br#"{"format":2,"tokens":[]}"#).unwrap();
     assert!(matches!(list(&data), Err(RunError::Store(StoreError::NewerFormat { .. }))));
 }
+
+#[test]
+fn the_key_of_a_wandb_client_is_one_that_all_clients_take() {
+    let (_folder, data) = data();
+    let tokens = Tokens::open(&data).unwrap();
+    let (token, key) = make(&data, "w", Role::Wandb, None, By::new("test"), 1.0).unwrap();
+    let is_hex = key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    assert!(key.len() == 40 && is_hex, "{key}");
+    assert_eq!(tokens.find(&key, 2.0), Some(token.clone()));
+    for wrong in [&key[..39], &key[1..], &format!("{key}0"), "", "é".repeat(20).as_str()] {
+        assert_eq!(tokens.find(wrong, 2.0), None, "{wrong}");
+    }
+    assert!(Role::Wandb < Role::Viewer, "it may do nothing that the lab's roles may");
+}

@@ -572,7 +572,8 @@ fn span(range: &str, size: u64) -> Span {
 /// Bytes read at once.
 const PIECE: usize = 256 * 1024;
 
-fn stream_file(mut file: std::fs::File, start: u64, length: u64) -> Content {
+/// A part of a file as a body.
+pub(crate) fn stream_file(mut file: std::fs::File, start: u64, length: u64) -> Content {
     stream(move |send| {
         file.seek(SeekFrom::Start(start))?;
         let mut left = length;

@@ -26,6 +26,8 @@ use crate::time::rfc3339;
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Is no role in the lab: a `wandb` client keeps and reads its runs here, and nothing else.
+    Wandb,
     /// Looks at everything and changes nothing.
     Viewer,
     /// Makes, steers and deletes runs, and plays.
@@ -37,6 +39,7 @@ pub enum Role {
 impl From<TokenRole> for Role {
     fn from(role: TokenRole) -> Self {
         match role {
+            TokenRole::Wandb => Self::Wandb,
             TokenRole::Viewer => Self::Viewer,
             TokenRole::Operator => Self::Operator,
             TokenRole::Admin => Self::Admin,
@@ -47,6 +50,7 @@ impl From<TokenRole> for Role {
 impl From<Role> for TokenRole {
     fn from(role: Role) -> Self {
         match role {
+            Role::Wandb => Self::Wandb,
             Role::Viewer => Self::Viewer,
             Role::Operator => Self::Operator,
             Role::Admin => Self::Admin,

@@ -13,7 +13,7 @@ use crate::limits::{Limits as Most, Pace};
 
 impl TestLab {
     /// A token of a role, for `Authorization`.
-    fn token(&self, role: Role, lifetime_s: Option<f64>) -> String {
+    pub(super) fn token(&self, role: Role, lifetime_s: Option<f64>) -> String {
         let name = format!("{role}{}", &new_key()[..8]);
         let data = self.state.lab.data();
         token::make(data, &name, role, lifetime_s, By::new("test"), unix_now()).unwrap().1
@@ -37,7 +37,7 @@ impl TestLab {
         self.send(request.body(body).unwrap()).await
     }
 
-    fn audit(&self) -> Vec<cartridge_run::audit::AuditLine> {
+    pub(super) fn audit(&self) -> Vec<cartridge_run::audit::AuditLine> {
         cartridge_run::audit::newest(self.state.lab.data(), 1000).unwrap()
     }
 }

@@ -24,12 +24,15 @@ pub(crate) struct Args {
 enum Command {
     /// Make a token and print it, this once
     New {
-        /// Who gets it; the audit names them so
-        #[arg(long)]
-        name: String,
+        /// Who gets it; the audit names them so [default with --wandb: wandb, or the next that is free]
+        #[arg(long, required_unless_present = "wandb")]
+        name: Option<String>,
         /// What they may do: viewer, operator or admin
-        #[arg(long)]
-        role: Role,
+        #[arg(long, required_unless_present = "wandb")]
+        role: Option<Role>,
+        /// A key for wandb clients, to be given as WANDB_API_KEY; it opens nothing else
+        #[arg(long, conflicts_with = "role")]
+        wandb: bool,
         /// When it ends, such as 30d, 12h, 90m or 45s; without it, it does not
         #[arg(long, value_name = "TIME", value_parser = seconds)]
         expires: Option<f64>,
@@ -61,15 +64,26 @@ struct Common {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
-        Command::New { name, role, expires, common } => make(name, *role, *expires, common),
+        Command::New { name, role, expires, common, wandb: _ } => {
+            make(name.as_deref(), role.unwrap_or(Role::Wandb), *expires, common)
+        }
         Command::List { common } => list(common),
         Command::Revoke { id, common } => revoke(id, common),
     }
 }
 
-fn make(name: &str, role: Role, expires: Option<f64>, common: &Common) -> anyhow::Result<Exit> {
+fn make(
+    name: Option<&str>,
+    role: Role,
+    expires: Option<f64>,
+    common: &Common,
+) -> anyhow::Result<Exit> {
     let data = common.data.open()?;
-    let (token, secret) = token::make(&data, name, role, expires, By::new(&user()), unix_now())?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => free_name(&token::list(&data)?),
+    };
+    let (token, secret) = token::make(&data, &name, role, expires, By::new(&user()), unix_now())?;
     if common.json {
         let mut shown = show(&token);
         shown["secret"] = json!(secret);
@@ -85,6 +99,13 @@ fn make(name: &str, role: Role, expires: Option<f64>, common: &Common) -> anyhow
         say(&secret);
     }
     Ok(Exit::Ok)
+}
+
+/// A name for the key of a client that nobody named.
+fn free_name(tokens: &[Token]) -> String {
+    let names = std::iter::once("wandb".to_owned()).chain((2..).map(|n| format!("wandb-{n}")));
+    let is_free = |name: &String| tokens.iter().all(|token| token.name != *name);
+    names.into_iter().find(is_free).expect("there are more numbers than tokens")
 }
 
 fn list(common: &Common) -> anyhow::Result<Exit> {

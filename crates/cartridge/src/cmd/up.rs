@@ -12,6 +12,7 @@ use cartridge_run::config::{parse_bytes, parse_cores};
 use cartridge_run::queue::Limits;
 use cartridge_run::retention::LabConfig;
 use cartridge_run::store::DataDir;
+use cartridge_run::wandb::PATIENCE;
 use cartridge_run::{Lab, janitor, secret};
 use cartridge_server::AppState;
 use cartridge_server::auth::{Auth, check_origin};
@@ -71,6 +72,9 @@ pub(crate) struct Args {
     /// GPUs of all runs together [default: those that NVIDIA's driver shows]
     #[arg(long, value_name = "N")]
     gpus: Option<u32>,
+    /// Seconds that a wandb client may be silent before its run counts as crashed
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    wandb_patience: u64,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -115,6 +119,7 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     // and not of a port that some program has.
     let launcher = launcher(Duration::from_secs(args.stop_grace))?;
     let lab = Arc::new(Lab::open(data.clone(), launcher, limits(args))?);
+    lab.set_wandb_patience(Duration::from_secs(args.wandb_patience));
     let listener = listen(SocketAddr::new(args.bind, args.port)).await?;
     let token = match args.token.as_deref().map(str::trim).filter(|token| !token.is_empty()) {
         Some(token) => token.to_owned(),

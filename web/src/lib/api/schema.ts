@@ -5114,7 +5114,7 @@ export interface components {
          * @description What the holder of a token may do; each role may do all that those before it may.
          * @enum {string}
          */
-        Role: "viewer" | "operator" | "admin";
+        Role: "wandb" | "viewer" | "operator" | "admin";
         /** @description A run: a training or an evaluation. */
         Run: {
             /** @description What it is busy with. */

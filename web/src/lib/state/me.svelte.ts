@@ -6,7 +6,7 @@
  */
 import type { Me, Role } from '$lib/api/types';
 
-const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
+const RANK: Record<Role, number> = { wandb: -1, viewer: 0, operator: 1, admin: 2 };
 
 class WhoAmI {
   /** None before anybody has logged in. */
