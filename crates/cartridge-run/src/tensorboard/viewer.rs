@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use cartridge_store::{RunId, StoreError};
@@ -42,6 +42,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes of its last words that are told when it fails.
 const LAST_WORDS: usize = 2_000;
+
+/// How long the end of what a viewer says is waited for once it has ended.
+const LAST_WORDS_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where the program is, among the folders of `path` (the variable `PATH`).
 pub fn find(path: Option<&OsStr>) -> Result<PathBuf> {
@@ -149,6 +152,7 @@ struct Viewer {
     waiting: Vec<Sender<Result<u16>>>,
     deadline: Instant,
     last_words: Arc<Mutex<Vec<u8>>>,
+    listener: Option<JoinHandle<()>>,
 }
 
 /// Starts, watches and ends viewers until nobody can ask any more.
@@ -207,12 +211,13 @@ fn start(starter: &Path, program: &Path, folder: &Path) -> Result<Viewer> {
     let mut child =
         started.map_err(|source| RunError::Spawn { program: PROGRAM.to_owned(), source })?;
     let last_words = Arc::default();
-    if let Some(stderr) = child.stderr.take() {
+    let listener = child.stderr.take().map(|stderr| {
         let last_words = Arc::clone(&last_words);
-        thread::spawn(move || listen(stderr, &last_words));
-    }
+        thread::spawn(move || listen(stderr, &last_words))
+    });
     let (used_at, waiting) = (Instant::now(), Vec::new());
-    Ok(Viewer { child, port, used_at, waiting, deadline: used_at + PATIENCE, last_words })
+    let deadline = used_at + PATIENCE;
+    Ok(Viewer { child, port, used_at, waiting, deadline, last_words, listener })
 }
 
 /// Keeps the end of what a viewer says.
@@ -251,6 +256,13 @@ impl Viewer {
 
     /// The last line that it said.
     fn last_words(&self) -> String {
+        // What it said last may still be on its way; a process that it left behind may hold the door.
+        let deadline = Instant::now() + LAST_WORDS_PATIENCE;
+        while self.listener.as_ref().is_some_and(|listener| !listener.is_finished())
+            && Instant::now() < deadline
+        {
+            thread::sleep(Duration::from_millis(5));
+        }
         let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
         let words = String::from_utf8_lossy(&words);
         let last = words.lines().rev().find(|line| !line.trim().is_empty());

@@ -1804,6 +1804,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/wandb/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest runs of the W&B project that `lab.json` names, with what people look at first. */
+        get: operations["list_wandb_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/wandb/runs/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show all windows of a run of the W&B project, oldest first; at most the newest 5,000. */
+        get: operations["show_wandb_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/wandb/runs/{id}/iterations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the newest windows of a run of the W&B project, oldest first. */
+        get: operations["list_wandb_iterations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/wandb/runs/{id}/iterations/{iteration}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one window of a run of the W&B project with all that was measured in it. */
+        get: operations["show_wandb_iteration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/wandb/runs/{id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a run of the W&B project with its summary and its configuration. */
+        get: operations["show_wandb_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ws": {
         parameters: {
             query?: never;
@@ -4181,6 +4266,12 @@ export interface components {
             n_matches?: number | null;
             /** @description Which openings or episodes. */
             seed_plan?: components["schemas"]["NewSeedPlan"];
+            /**
+             * Format: int32
+             * @description How many simulations those who have learnt search with at a board where they do not say it
+             *     themselves, as `best:600` does; 0 is their policy alone. Without it 200.
+             */
+            simulations?: number | null;
         };
         /** @description A version to be made. */
         NewModel: {
@@ -4328,6 +4419,12 @@ export interface components {
              */
             count?: number | null;
             /**
+             * Format: int32
+             * @description Random moves of an opening at a board, 0 for the start of the game; without it 4 at Connect
+             *     4, 6 at Othello and 1 at tic-tac-toe.
+             */
+            opening_plies?: number | null;
+            /**
              * Format: int64
              * @description What the seeds follow from.
              * @default 0
@@ -4429,6 +4526,12 @@ export interface components {
              * @default 0
              */
             seed: number;
+            /**
+             * Format: int32
+             * @description How many simulations those who have learnt search with at a board where they do not say it
+             *     themselves; 0 is their policy alone. Without it 200.
+             */
+            simulations?: number | null;
             /**
              * Format: int32
              * @description How many pairings are played at once; each counts a core.
@@ -5881,6 +5984,95 @@ export interface components {
          * @enum {string}
          */
         Turn: "you" | "opponent" | "over";
+        /** @description One window of a run on a W&B server. */
+        WandbIteration: components["schemas"]["AnalyticsIteration"] & {
+            /** @description How good the answer is. */
+            source: components["schemas"]["WandbSourceState"];
+        };
+        /** @description A run on a W&B server. */
+        WandbRun: {
+            /** @description When it was made (RFC 3339). */
+            created_at: string;
+            /** @description Id of the environment, where its configuration says so. */
+            env_id: string | null;
+            /** @description When it was last heard of (RFC 3339). */
+            heartbeat_at: string | null;
+            /** @description What people look at first. */
+            kpis: components["schemas"]["Kpi"][];
+            /** @description Its name for people. */
+            name: string;
+            /** @description Its id there. */
+            run_id: string;
+            /** @description As W&B says it: `running`, `finished`, `failed`, `crashed`, `killed`. */
+            state: string;
+            /**
+             * Format: int64
+             * @description Environment steps so far, or rows where it does not count steps.
+             */
+            step: number;
+            /**
+             * Format: int64
+             * @description The newest window, which is its iteration; 0 before the first step.
+             */
+            window_id: number;
+            /**
+             * Format: int64
+             * @description Environment steps of a window.
+             */
+            window_steps: number;
+        };
+        /** @description The newest runs of a project. */
+        WandbRuns: {
+            /** @description Newest first. */
+            runs: components["schemas"]["WandbRun"][];
+            /** @description How good the answer is. */
+            source: components["schemas"]["WandbSourceState"];
+        };
+        /** @description How good an answer is. */
+        WandbSourceState: {
+            /**
+             * Format: double
+             * @description Seconds since the server answered this.
+             */
+            age_seconds: number;
+            /**
+             * @description The server that was asked.
+             * @example https://api.wandb.ai
+             */
+            base_url: string;
+            /** @description Whose project it is. */
+            entity: string;
+            /** @description The project. */
+            project: string;
+            /** @description Whether it should be newer, and is not because of `trouble`. */
+            stale: boolean;
+            trouble: components["schemas"]["WandbTrouble"] | null;
+        };
+        /** @description A run on a W&B server, and all that it has summed up. */
+        WandbSummary: {
+            /** @description What it was configured with. */
+            config: Record<string, never>;
+            /** @description The run. */
+            run: components["schemas"]["WandbRun"];
+            /** @description How good the answer is. */
+            source: components["schemas"]["WandbSourceState"];
+            /** @description The newest value of everything that it logs and that is a number. */
+            summary: {
+                [key: string]: number;
+            };
+        };
+        /** @description What is wrong with a W&B server. */
+        WandbTrouble: {
+            /** @description `wandb_away`, `wandb_slow`, `wandb_refused`, `wandb_limited` or `wandb_malformed`. */
+            code: string;
+            /** @description In a sentence. */
+            detail: string;
+        };
+        /** @description The windows of a run on a W&B server. */
+        WandbWindows: components["schemas"]["AnalyticsWindows"] & {
+            /** @description How good the answer is. */
+            source: components["schemas"]["WandbSourceState"];
+        };
         /**
          * @description What an X-ray tells of actions.
          * @enum {string}
@@ -13738,6 +13930,428 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_wandb_runs: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WandbRuns"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The lab was not told which project, or has no key */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The W&B server failed, and nothing is known from before */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The W&B server was asked enough */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_wandb_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run at W&B */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WandbWindows"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_wandb_iterations: {
+        parameters: {
+            query?: {
+                /** @description How many, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run at W&B */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WandbWindows"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_wandb_iteration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run at W&B */
+                id: string;
+                /** @description Number of the window, from 1 */
+                iteration: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WandbIteration"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_wandb_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run at W&B */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WandbSummary"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };

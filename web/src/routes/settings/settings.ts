@@ -6,7 +6,10 @@ export const ROLES: readonly { role: Role; may: string }[] = [
   { role: 'viewer', may: 'Looks at everything but tokens, and changes nothing.' },
   { role: 'operator', may: 'Also makes, steers, archives and deletes runs, and plays.' },
   { role: 'admin', may: 'Also makes and revokes tokens, changes these settings, and tidies up.' },
-  { role: 'wandb', may: 'A key for wandb clients: keeps and reads their runs here, and nothing else.' },
+  {
+    role: 'wandb',
+    may: 'A key for wandb clients: keeps and reads their runs here, and nothing else.',
+  },
 ];
 
 const DAY_S = 86_400;
