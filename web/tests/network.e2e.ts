@@ -159,7 +159,7 @@ describe.each(SIZES)('networks at $name', (size) => {
     await expectSound(page, complaints);
     await card.getByRole('link', { name: /^Game/ }).click();
     await page.waitForURL(`**/replay/${training}/*`);
-    await page.getByRole('region', { name: 'X-ray' }).waitFor();
+    await page.locator('.xray').waitFor();
     complaints.take();
   });
 
