@@ -46,7 +46,7 @@ def winner(moves):
 
 def test_games_are_read_by_others(lab):
     sets = [word for key, value in SETTINGS.items() for word in ("--set", f"{key}={value}")]
-    done = lab.cartridge(*["train", "tictactoe", "--steps", "3000", "--seed", "1"], *sets)[-1]
+    done = lab.cartridge(*["train", "tictactoe", "--steps", "5000", "--seed", "1"], *sets)[-1]
     replay = lab.data / "runs" / done["run_id"] / "replay.db"
     with sqlite3.connect(f"file:{replay}?mode=ro", uri=True) as database:
         rows = database.execute("SELECT id, data, created_at FROM games ORDER BY id").fetchall()
