@@ -113,16 +113,18 @@ def test_a_key_opens_nothing_but_its_door(lab):
 
 MANY = """
 import time, wandb
+# Whole seconds: the client cuts off the rest.
 run = wandb.init(project="p", name="many", id="many", settings=wandb.Settings(
-    x_file_stream_transmit_interval=0.2, x_file_stream_retry_wait_min_seconds=0.1,
-    x_file_stream_retry_wait_max_seconds=0.5, x_graphql_retry_wait_min_seconds=0.1,
-    x_graphql_retry_wait_max_seconds=0.5, x_file_transfer_retry_wait_min_seconds=0.1,
-    x_file_transfer_retry_wait_max_seconds=0.5, x_disable_stats=True,
+    x_file_stream_transmit_interval=1, x_file_stream_retry_wait_min_seconds=1,
+    x_file_stream_retry_wait_max_seconds=2, x_graphql_retry_wait_min_seconds=1,
+    x_graphql_retry_wait_max_seconds=2, x_file_transfer_retry_wait_min_seconds=1,
+    x_file_transfer_retry_wait_max_seconds=2, x_disable_stats=True,
 ))
 for i in range(10_000):
     run.log({"loss": float(i)})
+    if i % 40 == 39:
+        time.sleep(0.1)
     if i % 1000 == 999:
-        time.sleep(1)
         print("logged", i, flush=True)
 run.finish()
 """
@@ -141,12 +143,16 @@ def test_every_row_arrives_once_through_faults_and_two_restarts(lab):
         lab.start()
     said, _ = client.communicate(timeout=90)
     assert client.returncode == 0, said
-    assert faults.n_faults > 0.1 * faults.n_requests > 2, (faults.n_faults, faults.n_requests)
+    assert faults.n_requests > 25 and faults.n_faults >= 5, (faults.n_faults, faults.n_requests)
     until(lambda: (lab.run("many") or {}).get("state") == "succeeded", what="the end of the run")
     run = lab.run("many")
     assert len(lab.cartridge("runs")) == 1, "an answer that was lost makes no second run"
-    rows = [row for row in lab.rows(run["id"]) if "loss" in row["values"]]
-    assert [(row["step"], row["values"]["loss"]) for row in rows] == [(i, float(i)) for i in range(10_000)]
+    expected = [(i, float(i)) for i in range(10_000)]
+    all_rows = [row for row in lab.cartridge("metrics", run["id"], "--tail", "0") if "loss" in row["metrics"]]
+    assert [(row["step"], row["metrics"]["loss"]) for row in all_rows] == expected
+    # The API gives 10,000 rows at once, among them some of the lab's own with the pace.
+    newest = [(row["step"], row["values"]["loss"]) for row in lab.rows(run["id"]) if "loss" in row["values"]]
+    assert newest == expected[-len(newest) :] and len(newest) > 9_900
     back = lab.asked('print(json.dumps([[r["_step"], r["loss"]] for r in api.run("p/many").scan_history()]))')
     assert back == [[i, i] for i in range(10_000)]
     print(f"{faults.n_faults} of {faults.n_requests} requests failed")
@@ -183,7 +189,7 @@ run.finish(exit_code=int(sys.argv[3]))
 LONG = """
 import os, sys, time, wandb
 run = wandb.init(project="p", name="long", id="long", resume="allow", settings=wandb.Settings(
-    x_file_stream_transmit_interval=0.2, x_disable_stats=True))
+    x_file_stream_transmit_interval=1, x_disable_stats=True))
 print("begun", flush=True)
 for i in range(100_000):
     run.log({"x": i})
