@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import urllib.request
 from pathlib import Path
@@ -210,3 +211,26 @@ def test_what_is_wrong_is_told(lab):
     check(missing, "r-000000", "Control", run_id="r-000000", command=lab.command("STOP"))
     code, _ = refused(lambda: next(lab.call("StreamSteps", run_id="../../etc")))
     assert code in (invalid, missing)
+
+
+def test_connections_that_do_nothing_leave_room_for_pages(lab):
+    host, port = lab.address.split(":")
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+    sockets = []
+    for _ in range(300):
+        held = socket.create_connection((host, int(port)), timeout=10)
+        held.sendall(preface)
+        sockets.append(held)
+
+    def is_greeted(held):
+        """With the lab's own settings; one that found no place is closed."""
+        try:
+            return held.recv(9) != b""
+        except ConnectionResetError:
+            return False
+
+    greeted = [is_greeted(held) for held in sockets]
+    for held in sockets:
+        held.close()
+    assert 200 < sum(greeted) <= 256
+    assert urllib.request.urlopen(f"http://{lab.address}/healthz").status == 200

@@ -7,7 +7,7 @@ use axum::Router;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
 use crate::lab::Lab;
 use crate::v1::trainer_service_server::TrainerService;
@@ -19,6 +19,9 @@ use crate::words;
 
 /// How often a run is looked at for new episodes; the lab takes them in as often.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// How long a stream waits that has asked enough for now.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Episodes and steps that are read at once.
 const PAGE: u64 = 1_000;
@@ -167,14 +170,26 @@ fn run_address(id: &str) -> String {
     format!("/api/runs/{id}")
 }
 
+/// Asks for a stream: one that has asked enough for now waits, and does not end.
+async fn look(lab: &Lab, address: &str) -> Result<Value, Status> {
+    loop {
+        match lab.get(address).await {
+            Err(status) if status.code() == Code::ResourceExhausted => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            answer => return answer,
+        }
+    }
+}
+
 /// Episodes after some number, as far as they have ended, and whether the run has too.
 async fn episodes_after(lab: &Lab, run: &str, since: u64) -> Result<(Vec<Value>, bool), Status> {
     // Asked first: what ends in between is found by the second question.
-    let state = lab.get(run).await?;
+    let state = look(lab, run).await?;
     let has_ended = state["state"].as_str().is_some_and(|state| ENDED.contains(&state));
     let list = |offset: u64| {
         let address = format!("{run}/episodes?sort=number&offset={offset}&limit={PAGE}");
-        async move { lab.get(&address).await }
+        async move { look(lab, &address).await }
     };
     let mut page = list(since).await?;
     // Damaged ones are missing in the list, so that a number is no longer a place.
@@ -217,17 +232,20 @@ async fn tell_steps(lab: Lab, run: String, since: Option<StepCursor>, to: Sender
             begun = (0, 0);
             loop {
                 let address = format!("{run}/episodes/{number}?from={next}&to={}", next + PAGE);
-                let steps = match lab.get(&address).await {
-                    Ok(replay) => replay["steps"].as_array().cloned().unwrap_or_default(),
+                let replay = match look(&lab, &address).await {
+                    Ok(replay) => replay,
                     // One that is damaged, or was told without its steps, has none to tell.
-                    Err(status) if status.code() == tonic::Code::FailedPrecondition => Vec::new(),
+                    Err(status) if status.code() == Code::FailedPrecondition => break,
                     Err(status) => return Err(status.into()),
                 };
-                let Some(last) = steps.last().and_then(|step| step["step"].as_u64()) else { break };
-                for step in &steps {
-                    send(&to, words::step(number, step)).await?;
+                for step in replay["steps"].as_array().into_iter().flatten() {
+                    let step = words::step(number, step);
+                    next = step.step + 1;
+                    send(&to, step).await?;
                 }
-                next = last + 1;
+                if next > replay["n_steps"].as_u64().unwrap_or(0) {
+                    break;
+                }
             }
             since = number;
         }
@@ -271,5 +289,39 @@ async fn tell_events(lab: Lab, mut events: crate::lab::Events, to: Sender<RunEve
         if let Some(event) = event {
             send(&to, event).await?;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use axum::Json;
+    use axum::http::StatusCode;
+    use axum::response::{IntoResponse as _, Response as Answer};
+    use axum::routing::get;
+
+    use super::*;
+
+    static N_ASKED: AtomicU32 = AtomicU32::new(0);
+
+    async fn answer() -> Answer {
+        match N_ASKED.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => (StatusCode::TOO_MANY_REQUESTS, Json(json!({}))).into_response(),
+            2 => Json(json!({ "n": 7 })).into_response(),
+            _ => (StatusCode::NOT_FOUND, Json(json!({}))).into_response(),
+        }
+    }
+
+    #[test]
+    fn a_stream_that_has_asked_enough_waits() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let app = Router::new().route("/n", get(answer));
+        let lab = Lab::new(&app, &Request::new(()));
+        runtime.block_on(async {
+            assert_eq!(look(&lab, "/n").await.unwrap()["n"], 7);
+            assert_eq!(look(&lab, "/n").await.unwrap_err().code(), Code::NotFound);
+        });
+        assert_eq!(N_ASKED.load(Ordering::SeqCst), 4);
     }
 }

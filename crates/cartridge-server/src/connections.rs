@@ -40,6 +40,10 @@ const MOST_HEAD_BYTES: usize = 64 * 1024;
 /// How many calls of one HTTP/2 connection are answered at once; more wait.
 const MOST_CALLS: u32 = 32;
 
+/// HTTP/2 connections at once. They last, idle or not, so that they have few of the places: there is
+/// always room for pages.
+const MOST_HTTP2: usize = 256;
+
 /// An HTTP/2 connection that is silent is asked this often whether it is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
@@ -85,6 +89,7 @@ pub async fn serve(
     mut closing: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(limits.connections));
+    let http2_places = Arc::new(Semaphore::new(MOST_HTTP2));
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -107,7 +112,8 @@ pub async fn serve(
         };
         let place = Arc::new(Place { _connection: permit, stream: Mutex::default() });
         let peer = Peer { address: address.ip(), place };
-        connections.spawn(carry(socket, peer, app.clone(), limits, closing.clone()));
+        let http2_places = Arc::clone(&http2_places);
+        connections.spawn(carry(socket, peer, http2_places, app.clone(), limits, closing.clone()));
     }
     while connections.join_next().await.is_some() {}
     Ok(())
@@ -117,6 +123,7 @@ pub async fn serve(
 async fn carry(
     socket: TcpStream,
     peer: Peer,
+    http2_places: Arc<Semaphore>,
     app: Router,
     limits: Limits,
     mut closing: watch::Receiver<bool>,
@@ -135,6 +142,7 @@ async fn carry(
     });
     // Whoever went away, or was too slow, is no trouble of ours.
     if is_http2 {
+        let Ok(_place) = http2_places.try_acquire() else { return };
         let mut connection = pin!(
             http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())

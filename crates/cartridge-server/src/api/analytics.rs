@@ -235,11 +235,11 @@ impl From<analytics::Iteration> for AnalyticsIteration {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-struct LimitQuery {
+pub(crate) struct LimitQuery {
     /// How many, at most 100.
     #[serde(default = "default_limit")]
     #[param(required = false, minimum = 1, maximum = 100)]
-    limit: usize,
+    pub(crate) limit: usize,
 }
 
 fn default_limit() -> usize {

@@ -9,14 +9,14 @@ use cartridge_run::analytics::{self, Windows};
 use cartridge_run::metrics;
 use cartridge_run::retention::{LabConfig, WandbSource};
 use cartridge_run::store::SeriesPoints;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::AppState;
-use crate::api::analytics::{AnalyticsIteration, AnalyticsWindows, Kpi};
+use crate::api::analytics::{AnalyticsIteration, AnalyticsWindows, Kpi, LimitQuery};
 use crate::error::{ApiError, Problem};
 use crate::extract::{Path, Query};
 use crate::upstream::{Answer, Trouble};
@@ -117,21 +117,6 @@ pub struct WandbIteration {
     /// The window.
     #[serde(flatten)]
     pub iteration: AnalyticsIteration,
-}
-
-/// How many.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct LimitQuery {
-    /// How many, at most 100.
-    #[serde(default = "default_limit")]
-    #[param(required = false, minimum = 1, maximum = 100)]
-    limit: usize,
-}
-
-fn default_limit() -> usize {
-    10
 }
 
 const RUN_FIELDS: &str =
