@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { logTicks, positive, xLabel, yLabel, yRange } from './look';
+import { NUMBER_STEPS, labelEnd, logTicks, positive, xLabel, yLabel, yRange } from './look';
 
 test('the y axis has room around the values, and no ground below zero without need', () => {
   expect(yRange(null, null, false)).toEqual([0, 1]);
@@ -21,4 +21,18 @@ test('words on the axes', () => {
   expect([0.00001, 0.25, 20_000].map(yLabel)).toEqual(['1e-5', '0.25', '20k']);
   expect(xLabel(200_000, 'steps', [0, 1])).toBe('200k');
   expect(xLabel(90, 'relative', [0, 1])).toBe('1 min 30 s');
+});
+
+test('no step between lines is more than twice the one before, so that no axis has but one', () => {
+  const ratios = NUMBER_STEPS.slice(1).map((step, index) => step / (NUMBER_STEPS[index] ?? 0));
+  expect(Math.max(...ratios)).toBeLessThan(2.001);
+  expect(NUMBER_STEPS).toContain(0.25);
+});
+
+test('the last label of an x axis has room', () => {
+  const CHARACTER = 6.1;
+  const half = (text: string) => (text.length * CHARACTER) / 2;
+  expect(labelEnd('steps')).toBeGreaterThanOrEqual(half(xLabel(12_500_000, 'steps', [0, 1])));
+  expect(labelEnd('wall')).toBeGreaterThanOrEqual(half(xLabel(0, 'wall', [0, 100])));
+  expect(labelEnd('relative')).toBeGreaterThanOrEqual(half(xLabel(5400, 'relative', [0, 1])));
 });

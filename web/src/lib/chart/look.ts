@@ -9,11 +9,25 @@ export const TIME_STEPS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
   172_800, 604_800,
 ];
-export const NUMBER_STEPS = Array.from({ length: 34 }, (_, i) =>
-  [1, 2, 5].map((n) => n * 10 ** (i - 8)),
-)
-  .flat()
-  .filter((step) => step < 1e12);
+const LAST_POWER = 12;
+
+/** Between whole steps of a training. */
+export const COUNT_STEPS = steps([1, 2, 5], 0);
+/** Between values. None is more than twice the one before, so that no axis is left with one line. */
+export const NUMBER_STEPS = steps([1, 2, 2.5, 5], -8);
+
+/** Half of the longest label that an x axis can end with, in pixels: it stands below the very edge. */
+const LABEL_ENDS: Record<Axis, number> = { steps: 18, wall: 26, relative: 32 };
+
+export function labelEnd(axis: Axis): number {
+  return LABEL_ENDS[axis];
+}
+
+/** Read as decimals: 0.1 times 3 is not 0.3. */
+function steps(multiples: readonly number[], from: number): number[] {
+  const powers = Array.from({ length: LAST_POWER - from }, (_, index) => from + index);
+  return powers.flatMap((power) => multiples.map((number) => Number(`${number}e${power}`)));
+}
 
 const known = new Map<string, ReturnType<typeof readColors>>();
 
