@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Environment } from '$lib/api/types';
 
 import { asOrder, inAddress, sorted } from './orders';
-import { actionText, outcome, readings, spoken } from './words';
+import { actionText, ending, outcome, readings, spoken } from './words';
 
 const env = {
   action_names: ['none', 'left', 'main', 'right'],
@@ -13,6 +13,8 @@ const env = {
 test('an end in a word', () => {
   expect(outcome({ terminated: true, truncated: false }, env)).toBe('the pole fell');
   expect(outcome({ terminated: true }, null)).toBe('ended');
+  expect(ending({ terminated: true, truncated: false }, env)).toBe('ended');
+  expect(ending({ terminated: false, truncated: true }, env)).toBe('time limit');
   expect(outcome({ terminated: false, truncated: true }, env)).toBe('time limit');
   const game = { ...env, is_game: true };
   expect(outcome({ terminated: false, truncated: true }, game)).toBe('decided early');

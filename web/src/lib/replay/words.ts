@@ -4,12 +4,16 @@ import { NONE, measure, signed } from '$lib/format';
 
 type Known = Environment | null | undefined;
 
-/** What ended it, in a word or two. */
-export function outcome(
-  { terminated, truncated }: Pick<Episode, 'terminated' | 'truncated'>,
-  env: Known,
-): string {
-  if (terminated) return env?.controls?.ending || 'ended';
+type End = Pick<Episode, 'terminated' | 'truncated'>;
+
+/** What ended it, as its environment says it. */
+export function outcome(end: End, env: Known): string {
+  return (end.terminated && env?.controls?.ending) || ending(end, env);
+}
+
+/** What ended it, in a word or two: in a list the sentence of the environment is ever the same. */
+export function ending({ terminated, truncated }: End, env: Known): string {
+  if (terminated) return 'ended';
   if (env?.is_game && truncated) return 'decided early';
   return truncated === false ? 'broken off' : 'time limit';
 }
