@@ -21,6 +21,9 @@ const policy = {
 describe('what a run shows', () => {
   test('how far it is', () => {
     expect(extent(train)).toEqual(['2,048', '10,000']);
+    const told = { ...train, kind: 'external', total_timesteps: 0 } as Run;
+    expect(extent(told)).toEqual(['2,048', '']);
+    expect(extent({ ...told, total_timesteps: 12_000 })).toEqual(['2,048', '12,000']);
     expect(extent(match)).toEqual(['7', '20 games']);
     expect(extent(policy)).toEqual(['7', '20 episodes']);
   });

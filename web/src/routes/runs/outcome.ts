@@ -2,9 +2,14 @@
 import type { Run } from '$lib/api/types';
 import { count, signed } from '$lib/format';
 
-/** How far: steps of a training, episodes or games of an evaluation. */
+/**
+ * How far: steps of a training, episodes or games of an evaluation. A trainer of somebody else may
+ * not have told how many it will make.
+ */
 export function extent(run: Run): [done: string, of: string] {
-  if (run.kind === 'train') return [count(run.step), count(run.total_timesteps)];
+  if (run.kind !== 'eval') {
+    return [count(run.step), run.total_timesteps > 0 ? count(run.total_timesteps) : ''];
+  }
   const what = isMatch(run) ? 'games' : 'episodes';
   return [count(run.episodes), `${count(run.total_episodes)} ${what}`];
 }
