@@ -123,7 +123,12 @@ export function written(value: unknown): string {
   if (typeof value === 'number') return Math.abs(value) >= 1000 ? count(value) : plain(value);
   if (value === null || value === undefined) return 'none';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? unhashed(value) : JSON.stringify(value);
+}
+
+/** A hash is known by its beginning; anything else is as it is. */
+export function unhashed(text: string): string {
+  return /^[0-9a-f]{64}$/.test(text) ? `${text.slice(0, 12)}…` : text;
 }
 
 /** Without an exponent while that is readable. */

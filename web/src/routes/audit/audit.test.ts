@@ -9,13 +9,14 @@ test.each([
   [null, { name: 'ci', role: 'viewer' }, 'name ci, role viewer'],
   ['running', null, 'running → nothing'],
   [null, null, ''],
+  [null, { config_sha256: 'a27376f331' + '0'.repeat(54) }, 'config_sha256 a27376f33100…'],
   [{ seeds: [1, 2] }, [3], 'seeds [1,2] → [3]'],
 ])('%j to %j', (old, now, text) => {
   expect(change({ old, new: now } as AuditEntry)).toBe(text);
 });
 
 test('long values are cut', () => {
-  expect(change({ old: null, new: 'x'.repeat(200) } as AuditEntry)).toHaveLength(80);
+  expect(change({ old: null, new: 'x'.repeat(200) } as AuditEntry)).toHaveLength(120);
 });
 
 test('the address and what is asked of the lab', () => {

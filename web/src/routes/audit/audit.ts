@@ -1,5 +1,6 @@
 /** The audit in words, and what the address says of it. */
 import type { AuditEntry } from '$lib/api/types';
+import { unhashed } from '$lib/knobs';
 
 export const FILTERS = ['actor', 'action', 'run', 'from', 'to'] as const;
 export type Filter = (typeof FILTERS)[number];
@@ -38,7 +39,7 @@ export function change({ old, new: now }: AuditEntry): string {
   return after || (before ? `${before} → nothing` : '');
 }
 
-const MOST = 80;
+const MOST = 120;
 
 function brief(value: unknown): string {
   if (value === null || value === undefined) return '';
@@ -52,6 +53,6 @@ function words(value: unknown): string {
     return JSON.stringify(value);
   }
   return Object.entries(value)
-    .map(([name, it]) => `${name} ${typeof it === 'string' ? it : JSON.stringify(it)}`)
+    .map(([name, it]) => `${name} ${typeof it === 'string' ? unhashed(it) : JSON.stringify(it)}`)
     .join(', ');
 }
