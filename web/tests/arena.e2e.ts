@@ -228,6 +228,16 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.goto(`${lab.origin}/models`);
     await page.getByRole('link', { name: 'pole' }).waitFor();
     await look(page, `models-${size.name}`);
+
+    // Put away, it is not listed; it comes back by its own button.
+    await page.getByRole('link', { name: 'pole' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('pole is archived').waitFor();
+    await page.locator('.badge', { hasText: 'archived' }).waitFor();
+    await page.getByRole('button', { name: 'Unarchive' }).click();
+    await page.getByText('pole is back from the archive').waitFor();
+    await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
+    expect(await page.locator('.badge', { hasText: 'archived' }).count()).toBe(0);
     expect(complaints.take()).toEqual([]);
   });
 });
