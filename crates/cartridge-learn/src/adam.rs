@@ -1,7 +1,8 @@
 //! Adam (Kingma and Ba 2015, algorithm 1) and clipping by the global norm.
 
-use crate::kernels::{self, AdamStep, Isa};
-use crate::network::Mlp;
+use crate::kernels::{self, AdamStep, Isa, Matrix};
+use crate::lines::Lines;
+use crate::network::{Halves, Mlp};
 use crate::team::Team;
 
 /// Decay of the first moment (beta 1).
@@ -12,8 +13,8 @@ const DECAY_SECOND: f32 = 0.999;
 /// The moments of a set of parameters.
 #[derive(Clone, Debug)]
 pub struct Adam {
-    pub(crate) first: Vec<f32>,
-    pub(crate) second: Vec<f32>,
+    pub(crate) first: Lines,
+    pub(crate) second: Lines,
     pub(crate) n_updates: u32,
     epsilon: f32,
     isa: Isa,
@@ -23,13 +24,14 @@ impl Adam {
     /// An optimiser of `n_parameters` that has seen nothing yet. `epsilon` is added to the
     /// denominator: 1e-5 in Stable-Baselines3's PPO, 1e-8 by default in PyTorch.
     pub fn new(n_parameters: usize, epsilon: f32) -> Self {
-        let zeros = vec![0.0; n_parameters];
+        let zeros = Lines::zeros(n_parameters);
         Self { first: zeros.clone(), second: zeros, n_updates: 0, epsilon, isa: Isa::detect() }
     }
 
     /// The same optimiser after `n_updates` gradients, with the moments that they left.
-    pub fn with_moments(self, first: Vec<f32>, second: Vec<f32>, n_updates: u32) -> Self {
+    pub fn with_moments(self, first: &[f32], second: &[f32], n_updates: u32) -> Self {
         assert_eq!([first.len(), second.len()], [self.first.len(); 2], "as many of both");
+        let [first, second] = [first, second].map(Lines::from);
         Self { first, second, n_updates, ..self }
     }
 
@@ -62,6 +64,24 @@ impl Adam {
         });
     }
 
+    /// [`Self::update`] of all parameters of a network against the gradient that was found in halves.
+    pub(crate) fn update_in_halves(
+        &mut self,
+        team: &mut Team,
+        network: &mut Mlp,
+        halves: &mut Halves,
+        scale: f32,
+        learning_rate: f64,
+    ) {
+        let (step, first, second) = self.next_step(scale, learning_rate);
+        network.change_in_halves(team, halves, step, [first, second]);
+    }
+
+    /// Takes over what [`Self::update_in_halves`] has left with the halves.
+    pub(crate) fn settle(&mut self, network: &mut Mlp, halves: &mut Halves) {
+        halves.settle(network, [&mut self.first, &mut self.second]);
+    }
+
     /// What the next update is made of, and the moments to make it with.
     fn next_step(&mut self, scale: f32, learning_rate: f64) -> (AdamStep, &mut [f32], &mut [f32]) {
         self.n_updates += 1;
@@ -88,7 +108,7 @@ pub fn accumulate(gradient: &[f32], sum: &mut [f32]) {
 pub fn global_norm(gradients: &[&[f32]]) -> f32 {
     let mut sum = 0.0;
     for gradient in gradients {
-        kernels::add_squares(Isa::detect(), gradient, &mut sum);
+        kernels::add_squares(Isa::detect(), Matrix::row(gradient), &mut sum);
     }
     sum.sqrt()
 }
@@ -137,10 +157,10 @@ mod tests {
         adam.update(&mut parameters, &[1e-9; 40], 1.0, 0.01);
         for _ in 0..1_000 {
             adam.update(&mut parameters, &[0.0; 40], 1.0, 0.01);
-            let moments = adam.first.iter().chain(&adam.second);
+            let moments = adam.first.iter().chain(&*adam.second);
             assert!(moments.into_iter().all(|x| *x == 0.0 || x.is_normal()));
         }
-        assert_eq!(adam.first, [0.0; 40]);
+        assert_eq!(adam.first[..], [0.0; 40]);
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod state;
 mod worths;
 
 use std::ops::Range;
+use std::sync::RwLock;
 use std::time::Instant;
 
 use cartridge_games::batch::Buffers;
@@ -48,7 +49,7 @@ use self::worths::Worths;
 use crate::adam::{self, Adam};
 use crate::fault::Fault;
 use crate::metric::Metric;
-use crate::network::{Activation, Mlp, Workspace};
+use crate::network::{Activation, Halves, Mlp, Workspace};
 use crate::policy::{Policy, first_greatest};
 use crate::report::{EpisodeEnd, Phase, Recent, Update};
 use crate::schedule::Schedule;
@@ -262,6 +263,7 @@ struct Learner {
     weights: Vec<f32>,
     shards: Vec<Shard>,
     gradient: Vec<f32>,
+    halves: Halves,
 }
 
 /// Samples that one thread learns from at once.
@@ -455,6 +457,8 @@ impl Dqn {
             }
         }
 
+        self.settle();
+
         // Report.
         self.recent.extend(&episodes);
         let mut scalars = self.recent.scalars();
@@ -478,6 +482,13 @@ impl Dqn {
             self.advance(&mut episodes);
         }
         episodes
+    }
+
+    /// Takes over what was learnt in halves. Until then the network says what it has learnt, but its
+    /// parameters are behind.
+    fn settle(&mut self) {
+        let Self { network, optimizer, learner, .. } = self;
+        optimizer.settle(network, &mut learner.halves);
     }
 
     fn learning_rate(&self) -> f64 {
@@ -556,6 +567,7 @@ impl Dqn {
             note_row(priorities, replay);
         }
         if replay.present().is_multiple_of(config.target_interval()) {
+            self.optimizer.settle(network, &mut self.learner.halves);
             follow(target, network, config.tau as f32, team);
             if let Some(worths) = &mut self.worths {
                 worths.forget();
@@ -599,41 +611,50 @@ impl Dqn {
     fn step_on(&mut self, minibatch: usize, is_judged: bool, tally: &mut Tally) {
         let learning_rate = self.learning_rate();
         let Self { config, network, target, optimizer, replay, worths, learner, team, .. } = self;
-        let Learner { drawn, weights, shards, gradient, .. } = learner;
+        let Learner { drawn, weights, shards, gradient, halves, .. } = learner;
+        // The bits are the same both ways.
+        let is_halved = team.is_pair() && network.has_halves();
+        if !is_halved {
+            optimizer.settle(network, halves);
+            halves.unload();
+        }
 
-        // What each shard finds, on any thread.
         let (worths, n_samples) = (worths.as_ref(), config.batch_size);
         let lesson = Lesson { config, replay, network, target, worths, n_samples };
-        team.each(shards, |index, shard| {
-            let part = lesson.part(minibatch, index);
-            if !is_judged {
+        if !is_judged {
+            team.each(shards, |index, shard| {
+                let part = lesson.part(minibatch, index);
                 shard.judge(&lesson, 1, |_| &drawn[part.clone()]);
-            }
-            shard.learn(&lesson, minibatch, &weights[part]);
-        });
-
-        // The gradient of them all.
-        let (mut loss, mut values) = (0.0, 0.0);
-        let mut parts = Vec::with_capacity(shards.len());
-        for shard in shards {
-            loss += shard.loss / lesson.n_samples as f64;
-            values += shard.values / lesson.n_samples as f64;
-            let observations = &shard.judged[minibatch].samples.observations[..];
-            parts.push((observations, &mut shard.work));
+            });
         }
-        let norm = network.gradient_together(team, &mut parts, gradient);
+
+        let norm = if is_halved {
+            halved_gradient(team, &lesson, minibatch, weights, shards, halves)
+        } else {
+            shared_gradient(team, &lesson, minibatch, weights, shards, gradient)
+        };
+        let (mut loss, mut values) = (0.0, 0.0);
+        for shard in shards {
+            loss += shard.loss / n_samples as f64;
+            values += shard.values / n_samples as f64;
+        }
         tally.n += 1;
         tally.loss += loss;
         tally.values += values;
         tally.gradient_norm += f64::from(norm);
         // The loss too, because an infinite error has a slope of 1.
         if !norm.is_finite() || !loss.is_finite() {
+            self.settle();
             self.fault = Some(self.fault_on(minibatch));
             return;
         }
 
         let scale = adam::clip_scale(norm, config.max_grad_norm as f32);
-        optimizer.update_together(team, network, gradient, scale, learning_rate);
+        if is_halved {
+            optimizer.update_in_halves(team, network, halves, scale, learning_rate);
+        } else {
+            optimizer.update_together(team, network, gradient, scale, learning_rate);
+        }
         self.n_gradient_steps += 1;
     }
 
@@ -767,15 +788,33 @@ impl Shard {
 
     /// Finds loss and gradient of samples that were judged.
     fn learn(&mut self, lesson: &Lesson<'_>, minibatch: usize, weights: &[f32]) {
-        let Lesson { replay, network, n_samples, .. } = *lesson;
-        let n_actions = replay.shape().n_actions;
-        let Self { judged, work, output_gradient, .. } = self;
-        let Judged { samples, targets, .. } = &judged[minibatch];
+        let Lesson { network, .. } = *lesson;
+        let mut work = std::mem::take(&mut self.work);
+        let mut slopes = std::mem::take(&mut self.output_gradient);
+        let samples = &self.judged[minibatch].samples;
         let n = samples.len();
+        let values = network.forward(&samples.observations, n, &mut work);
+        slopes.clear();
+        self.err(lesson, minibatch, weights, values, &mut slopes);
+        network.trace_back(n, &slopes, &mut work);
+        (self.work, self.output_gradient) = (work, slopes);
+    }
 
-        let values = network.forward(&samples.observations, n, work);
-        output_gradient.clear();
-        output_gradient.resize(n * n_actions, 0.0);
+    /// Finds the loss of samples that were judged, when these are their `values`, and appends what it
+    /// changes with each of them.
+    fn err(
+        &mut self,
+        lesson: &Lesson<'_>,
+        minibatch: usize,
+        weights: &[f32],
+        values: &[f32],
+        slopes: &mut Vec<f32>,
+    ) {
+        let Lesson { replay, n_samples, .. } = *lesson;
+        let n_actions = replay.shape().n_actions;
+        let Judged { samples, targets, .. } = &self.judged[minibatch];
+        let first = slopes.len();
+        slopes.resize(first + samples.len() * n_actions, 0.0);
         self.errors.clear();
         (self.loss, self.values) = (0.0, 0.0);
         for (index, &target) in targets.iter().enumerate() {
@@ -785,10 +824,56 @@ impl Shard {
             self.values += f64::from(values[at]);
             self.errors.push(error);
             // The slope of Huber's loss is the error, but never steeper than 1.
-            output_gradient[at] = weights[index] * error.clamp(-1.0, 1.0) / n_samples as f32;
+            slopes[first + at] = weights[index] * error.clamp(-1.0, 1.0) / n_samples as f32;
         }
-        network.trace_back(n, output_gradient, work);
     }
+}
+
+/// The norm of the gradient of a minibatch, whose shards are shared among threads.
+fn shared_gradient(
+    team: &mut Team,
+    lesson: &Lesson<'_>,
+    minibatch: usize,
+    weights: &[f32],
+    shards: &mut [Shard],
+    gradient: &mut [f32],
+) -> f32 {
+    team.each(shards, |index, shard| {
+        shard.learn(lesson, minibatch, &weights[lesson.part(minibatch, index)]);
+    });
+    let mut parts = Vec::with_capacity(shards.len());
+    for Shard { judged, work, .. } in shards {
+        parts.push((&judged[minibatch].samples.observations[..], work));
+    }
+    lesson.network.gradient_together(team, &mut parts, gradient)
+}
+
+/// The same, when each of two threads keeps half of the network.
+fn halved_gradient(
+    team: &mut Team,
+    lesson: &Lesson<'_>,
+    minibatch: usize,
+    weights: &[f32],
+    shards: &mut [Shard],
+    halves: &mut Halves,
+) -> f32 {
+    const WHOLE: &str = "the other thread has not panicked";
+    let n_actions = lesson.replay.shape().n_actions;
+    // Both threads gather, and then one of them judges.
+    let shards = RwLock::new(shards);
+    let gather = |inputs: &mut Vec<f32>| {
+        for shard in shards.read().expect(WHOLE).iter() {
+            inputs.extend_from_slice(&shard.judged[minibatch].samples.observations);
+        }
+    };
+    let judge = |mut values: &[f32], slopes: &mut Vec<f32>| {
+        for (index, shard) in shards.write().expect(WHOLE).iter_mut().enumerate() {
+            let part = lesson.part(minibatch, index);
+            let own = values.split_off(..part.len() * n_actions).expect("a row for each sample");
+            shard.err(lesson, minibatch, &weights[part], own, slopes);
+        }
+    };
+    lesson.network.gradient_in_halves(team, halves, lesson.n_samples, gather, judge)
 }
 
 /// Gives the row before the present one the greatest priority, and the present one none.

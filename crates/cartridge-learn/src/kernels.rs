@@ -14,7 +14,7 @@ mod winograd;
 
 use std::ops::Range;
 
-pub(crate) use self::product::{Finish, Panels, Right, Sieve};
+pub(crate) use self::product::{Finish, Panels, Right, Sieve, Start};
 use self::vector::Vector;
 pub(crate) use self::winograd::{Board, CHANNELS, Ending, Filters, Gate, Scratch, WINDOW};
 
@@ -140,12 +140,21 @@ kernels! {
         out: &mut [f32]
     ) = multiply_body;
 
+    /// As [`multiply`], going on with sums that were begun elsewhere.
+    fn multiply_on(
+        pairs: &[(Matrix<'_>, Right<'_>)],
+        start: Start<'_>,
+        finish: Finish<'_>,
+        out: &mut [f32]
+    ) = multiply_on_body;
+
     /// Writes the product of `a` and `b` into `out`, leaving out what is zero on the left. The bits
-    /// are those of [`multiply`], unless a number on the right is not finite and meets nothing but
-    /// zeros.
+    /// are those of [`multiply_on`], unless a number on the right is not finite and meets nothing
+    /// but zeros.
     fn multiply_sifted(
         a: Matrix<'_>,
-        b: &Panels,
+        b: Right<'_>,
+        start: Start<'_>,
         finish: Finish<'_>,
         sieve: &mut Sieve,
         out: &mut [f32]
@@ -196,8 +205,8 @@ kernels! {
     /// None may be above 88.
     fn exp(values: &mut [f32]) = exp_body;
 
-    /// Adds the squares of `values` to `sum`.
-    fn add_squares(values: &[f32], sum: &mut f32) = add_squares_body;
+    /// Adds the squares of all of `matrix` to `sum`.
+    fn add_squares(matrix: Matrix<'_>, sum: &mut f32) = add_squares_body;
 
     /// One step of Adam on every parameter.
     fn adam(
@@ -268,6 +277,18 @@ impl<'a> Matrix<'a> {
         self.n_rows
     }
 
+    /// One row.
+    pub(crate) fn row(values: &'a [f32]) -> Self {
+        Self::new(values, 1, values.len())
+    }
+
+    /// Some of the columns, of rows that lie in one piece each.
+    pub(crate) fn columns(self, columns: Range<usize>) -> Self {
+        assert!(columns.end <= self.n_columns, "a matrix of {} columns", self.n_columns);
+        let values = self.values.get(columns.start * self.column_stride..).unwrap_or_default();
+        Self { values, n_columns: columns.len(), ..self }
+    }
+
     /// Some of the rows.
     pub(crate) fn rows(self, rows: Range<usize>) -> Self {
         assert!(rows.end <= self.n_rows, "a matrix of {} rows", self.n_rows);
@@ -301,40 +322,55 @@ const VECTORS_AVX512: usize = 4;
 
 /// A tile takes most of the registers: 12 sums of 16 with AVX2, 16 of 32 with AVX-512.
 #[inline(always)]
+fn multiply_on_body<T: Target>(
+    pairs: &[(Matrix<'_>, Right<'_>)],
+    start: Start<'_>,
+    finish: Finish<'_>,
+    out: &mut [f32],
+) {
+    match T::LEVEL {
+        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS, 1>(pairs, start, finish, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS, 1>(pairs, start, finish, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => {
+            product::multiply::<T::Vector, 4, VECTORS_AVX512, 2>(pairs, start, finish, out);
+        }
+    }
+}
+
+#[inline(always)]
 fn multiply_body<T: Target>(
     pairs: &[(Matrix<'_>, Right<'_>)],
     finish: Finish<'_>,
     out: &mut [f32],
 ) {
-    match T::LEVEL {
-        Level::Baseline => product::multiply::<T::Vector, 4, VECTORS, 1>(pairs, finish, out),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => product::multiply::<T::Vector, 6, VECTORS, 1>(pairs, finish, out),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => product::multiply::<T::Vector, 4, VECTORS_AVX512, 2>(pairs, finish, out),
-    }
+    multiply_on_body::<T>(pairs, None, finish, out);
 }
 
-/// Tiles are as in [`multiply_body`].
+/// Tiles are as in [`multiply_on_body`].
 #[inline(always)]
 fn multiply_sifted_body<T: Target>(
     a: Matrix<'_>,
-    b: &Panels,
+    b: Right<'_>,
+    start: Start<'_>,
     finish: Finish<'_>,
     sieve: &mut Sieve,
     out: &mut [f32],
 ) {
     match T::LEVEL {
         Level::Baseline => {
-            product::multiply_sifted::<T::Vector, 4, VECTORS, 1>(a, b, finish, sieve, out);
+            product::multiply_sifted::<T::Vector, 4, VECTORS, 1>(a, b, start, finish, sieve, out);
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => {
-            product::multiply_sifted::<T::Vector, 6, VECTORS, 1>(a, b, finish, sieve, out);
+            product::multiply_sifted::<T::Vector, 6, VECTORS, 1>(a, b, start, finish, sieve, out);
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => {
-            product::multiply_sifted::<T::Vector, 4, VECTORS_AVX512, 2>(a, b, finish, sieve, out);
+            product::multiply_sifted::<T::Vector, 4, VECTORS_AVX512, 2>(
+                a, b, start, finish, sieve, out,
+            );
         }
     }
 }
@@ -485,18 +521,20 @@ unsafe fn exp_of<V: Vector>(x: V) -> V {
 
 /// Sixteen partial sums, so that the order of additions is the same on every instruction set.
 #[inline(always)]
-fn add_squares_body<T: Target>(values: &[f32], sum: &mut f32) {
+fn add_squares_body<T: Target>(matrix: Matrix<'_>, sum: &mut f32) {
     const N: usize = 16;
     let mut sums = [0.0; N];
-    let chunks = values.chunks_exact(N);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (sum, x) in sums.iter_mut().zip(chunk) {
+    for row in 0..matrix.n_rows {
+        let chunks = matrix.values[row * matrix.row_stride..][..matrix.n_columns].chunks_exact(N);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for (sum, x) in sums.iter_mut().zip(chunk) {
+                *sum += x * x;
+            }
+        }
+        for (sum, x) in sums.iter_mut().zip(rest) {
             *sum += x * x;
         }
-    }
-    for (sum, x) in sums.iter_mut().zip(rest) {
-        *sum += x * x;
     }
     *sum += sums.iter().sum::<f32>();
 }

@@ -28,6 +28,7 @@ pub mod dqn;
 pub mod fault;
 mod kernels;
 pub mod learner;
+mod lines;
 pub mod metric;
 pub mod network;
 mod noise;

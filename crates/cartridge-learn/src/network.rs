@@ -3,12 +3,17 @@
 //! All parameters lie in one flat vector: for each layer the weights, a row of outputs for each
 //! input, then the biases. Gradients lie in the same order.
 
+mod halves;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{self, Finish, Isa, Matrix, Panels, Right, Sieve};
+use crate::lines::{Lines, half_of};
 use crate::team::Team;
+
+pub(crate) use self::halves::Halves;
 
 /// What follows a hidden layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +33,7 @@ pub struct Mlp {
     layers: Vec<Layer>,
     blocks: Vec<Block>,
     activation: Activation,
-    parameters: Vec<f32>,
+    parameters: Lines,
     /// The weights of every layer, as a product needs them: made anew with every change, not with
     /// every shard of a batch.
     packed: Vec<Panels>,
@@ -68,6 +73,9 @@ const BLOCK: usize = 8192;
 /// Rows of a block are so many, or twice as many, and so on: whole tiles, and whole panels where
 /// they are columns.
 const BLOCK_ROWS: usize = 64;
+
+/// The layer that is cut into halves by [`halves`].
+const HALVED: usize = 1;
 
 /// A part of the parameters: some rows of a layer's weights, and with the last of them its biases.
 #[derive(Clone, Debug)]
@@ -173,7 +181,7 @@ impl Mlp {
     pub fn zeros(sizes: &[usize], activation: Activation) -> Self {
         assert!(sizes.len() >= 2 && !sizes.contains(&0), "a network has inputs and outputs");
         let layers = layers(sizes);
-        let parameters = vec![0.0; layers.last().map_or(0, |layer| layer.biases.end)];
+        let parameters = Lines::zeros(layers.last().map_or(0, |layer| layer.biases.end));
         let panels = vec![Panels::default(); layers.len()];
         let mut network = Self {
             sizes: sizes.to_vec(),
@@ -272,11 +280,8 @@ impl Mlp {
             let outputs = &mut after[0];
             outputs.resize(n * layer.n_outputs, 0.0);
             let bias = &self.parameters[layer.biases.clone()];
-            let finish = match self.activation {
-                _ if index + 1 == self.layers.len() => Finish::Bias(bias),
-                Activation::Tanh => Finish::BiasTanh(bias),
-                Activation::Relu => Finish::BiasRelu(bias),
-            };
+            let is_last = index + 1 == self.layers.len();
+            let finish = if is_last { Finish::Bias(bias) } else { self.bent(bias) };
             let inputs = Matrix::new(inputs, n, layer.n_inputs);
             let sieve = self.is_sifted(index).then_some(&mut work.sieve);
             self.multiply(inputs, &self.packed[index], sieve, finish, outputs);
@@ -320,10 +325,7 @@ impl Mlp {
             let Some(leaving) = before.last_mut().map(|delta| &mut delta.values) else { break };
             let inputs = &outputs[index - 1];
             leaving.resize(n * layer.n_inputs, 0.0);
-            let finish = match self.activation {
-                Activation::Tanh => Finish::TanhSlope(inputs),
-                Activation::Relu => Finish::ReluSlope(inputs),
-            };
+            let finish = self.sloped(inputs);
             let sieve = is_sifted.then_some(&mut *sieve);
             self.multiply(delta, &self.turned[index], sieve, finish, leaving);
         }
@@ -358,7 +360,7 @@ impl Mlp {
         team.each(&mut blocks, |_, (block, gradient, squares)| {
             let columns = columns[block.layer].as_deref();
             self.block_gradient(block, columns, parts, gradient);
-            kernels::add_squares(self.isa, gradient, squares);
+            *squares = self.squares(block, gradient);
         });
         blocks.iter().map(|(.., squares)| squares).sum::<f32>().sqrt()
     }
@@ -391,13 +393,7 @@ impl Mlp {
             Some(columns) => {
                 let mut product = vec![0.0; rows.len() * columns.len()];
                 kernels::multiply(self.isa, &pairs, Finish::Plain, &mut product);
-                weights.fill(0.0);
-                let from = product.chunks_exact(columns.len().max(1));
-                for (row, product) in weights.chunks_exact_mut(layer.n_outputs).zip(from) {
-                    for (&column, x) in columns.iter().zip(product) {
-                        row[column as usize] = *x;
-                    }
-                }
+                scatter(&product, columns, layer.n_outputs, weights);
             }
         }
         biases.fill(0.0);
@@ -406,6 +402,45 @@ impl Mlp {
                 kernels::sum_rows(self.isa, layer.rows_of(&work.deltas[index].values), biases);
             }
         }
+    }
+
+    /// What finishes a hidden layer.
+    fn bent<'a>(&self, bias: &'a [f32]) -> Finish<'a> {
+        match self.activation {
+            Activation::Tanh => Finish::BiasTanh(bias),
+            Activation::Relu => Finish::BiasRelu(bias),
+        }
+    }
+
+    /// What finishes a way back through it, when it said `outputs`.
+    fn sloped<'a>(&self, outputs: &'a [f32]) -> Finish<'a> {
+        match self.activation {
+            Activation::Tanh => Finish::TanhSlope(outputs),
+            Activation::Relu => Finish::ReluSlope(outputs),
+        }
+    }
+
+    /// The squares of a block's gradient, added up. Where a layer may be cut into halves, those of
+    /// each half first, so that they may be on different threads.
+    fn squares(&self, block: &Block, gradient: &[f32]) -> f32 {
+        let n_outputs = self.layers[block.layer].n_outputs;
+        let mut sum = 0.0;
+        if block.layer == HALVED && self.has_halves() {
+            for half in 0..2 {
+                // The biases are a row more.
+                let rows = Matrix::new(gradient, gradient.len() / n_outputs, n_outputs);
+                let mut squares = 0.0;
+                kernels::add_squares(
+                    self.isa,
+                    rows.columns(half_of(n_outputs, half)),
+                    &mut squares,
+                );
+                sum += squares;
+            }
+        } else {
+            kernels::add_squares(self.isa, Matrix::row(gradient), &mut sum);
+        }
+        sum
     }
 
     /// Whether it pays to leave out zeros on both sides of a layer.
@@ -425,7 +460,9 @@ impl Mlp {
         out: &mut [f32],
     ) {
         match sieve {
-            Some(sieve) => kernels::multiply_sifted(self.isa, a, b, finish, sieve, out),
+            Some(sieve) => {
+                kernels::multiply_sifted(self.isa, a, Right::Panels(b), None, finish, sieve, out);
+            }
             None => kernels::multiply(self.isa, &[(a, Right::Panels(b))], finish, out),
         }
     }
@@ -439,6 +476,17 @@ fn kept(index: usize, parts: &[(&[f32], &mut Workspace)]) -> Option<Vec<u32>> {
     let is_kept = |column: &u32| sizes.iter().any(|sizes| sizes[*column as usize] != 0.0);
     let columns: Vec<u32> = (0..n as u32).filter(is_kept).collect();
     (columns.len() < n / 8 * 7).then_some(columns)
+}
+
+/// Writes rows of some columns to rows of `n` columns; the others are zero.
+fn scatter(product: &[f32], columns: &[u32], n: usize, out: &mut [f32]) {
+    out.fill(0.0);
+    let from = product.chunks_exact(columns.len().max(1));
+    for (row, product) in out.chunks_exact_mut(n).zip(from) {
+        for (&column, x) in columns.iter().zip(product) {
+            row[column as usize] = *x;
+        }
+    }
 }
 
 /// Takes the first `n` numbers of a slice off.

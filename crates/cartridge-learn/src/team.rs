@@ -151,6 +151,11 @@ impl Team {
         self.workers.len() + 1
     }
 
+    /// Whether the next job is done by exactly two threads, unless one of them is held up.
+    pub(crate) fn is_pair(&self) -> bool {
+        self.workers.len() == 1 && !self.trial.is_alone
+    }
+
     /// Hears that `n` pieces of work, each like the others, took so long. From this it decides whether
     /// the next are done by all threads or by the caller alone; a team that is never told uses all.
     pub fn took(&mut self, n: usize, time: Duration) {

@@ -4,6 +4,10 @@
 //! would play and what it makes of each; with simulations it searches by PUCT without noise
 //! ([`cartridge_search::search`]), with none it goes by its policy alone.
 //!
+//! Where a board has a mirror image and nothing else that is like it, a search goes by the mean of
+//! what the network says of both: two views of one position err differently (Connect 4:
+//! `benches/results/connect4-views.txt`). With more images it would take more time than it is worth.
+//!
 //! The same network and number of simulations always answer the same. So every search begins with
 //! an empty tree and walks to one leaf at a time: a tree that is kept along a game would make the
 //! answer depend on how the game was reached, on a restart, or on what another thread asked. What is
@@ -191,7 +195,7 @@ impl Thinker {
 
     /// By the policy alone: the first of the greatest.
     fn judge_alone<G: Game>(&self, game: &G, memory: &mut Memory<G>) -> Result<Thought> {
-        let value = self.judge(game, &mut memory.scratch)?;
+        let value = self.judge(game, 1, &mut memory.scratch)?;
         let logits = &memory.scratch.logits;
         let legal: Vec<Action> = game.legal_actions().collect();
         let best = legal
@@ -230,7 +234,7 @@ impl Thinker {
         // Chance is met by noise alone, and there is none.
         search.begin(game, Config::puct(n_simulations), &mut fastrand::Rng::with_seed(0));
         while let Some(leaf) = search.next_leaf(cache) {
-            let value = self.judge(&leaf.game, scratch)?;
+            let value = self.judge(&leaf.game, n_views::<G>(), scratch)?;
             let value = value.expect("whoever searches has a value");
             search.answer(leaf.id, Evaluation { logits: &scratch.logits, value }, cache);
         }
@@ -246,7 +250,7 @@ impl Thinker {
         let mut statistics = search.statistics();
         if statistics.n_descents == 0 {
             // A win at once needs no network, and people want to know what it would have said.
-            self.judge(game, scratch)?;
+            self.judge(game, n_views::<G>(), scratch)?;
             statistics.n_evaluations += 1;
             let legal: Vec<Action> = actions.iter().map(|considered| considered.action).collect();
             for (considered, prior) in actions.iter_mut().zip(priors(&scratch.logits, &legal)) {
@@ -265,32 +269,55 @@ impl Thinker {
         })
     }
 
-    /// Asks the network about a position: leaves a logit for each action, and returns its value.
-    fn judge<G: Game>(&self, game: &G, scratch: &mut Scratch) -> Result<Option<f32>> {
-        let Scratch { planes, logits, work } = scratch;
+    /// Asks the network about so many views of a position: leaves a logit for each action, and
+    /// returns its value.
+    fn judge<G: Game>(
+        &self,
+        game: &G,
+        n_views: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Option<f32>> {
+        let share = 1.0 / n_views as f32;
+        scratch.logits.clear();
+        scratch.logits.resize(G::SPEC.n_actions, 0.0);
+        let mut mean = None;
+        for symmetry in 0..n_views {
+            let value = self.look(&game.transform(symmetry), scratch)?;
+            mean = value.map(|value| mean.unwrap_or(0.0) + share * value);
+            for (action, logit) in scratch.logits.iter_mut().enumerate() {
+                let Action(seen) = G::transform_action(symmetry, Action(action));
+                *logit += share * scratch.seen[seen];
+            }
+        }
+        Ok(mean)
+    }
+
+    /// Asks the network about a position as it lies.
+    fn look<G: Game>(&self, game: &G, scratch: &mut Scratch) -> Result<Option<f32>> {
+        let Scratch { planes, seen, work, .. } = scratch;
         let value = match &self.network {
             Network::Own(network) => {
                 let Turn::Seat(seat) = game.turn() else { unreachable!("the game is not over") };
                 planes.resize(network.shape().n_inputs(), 0.0);
-                logits.resize(G::SPEC.n_actions, 0.0);
+                seen.resize(G::SPEC.n_actions, 0.0);
                 game.observe_planes(seat, planes);
                 let mut value = [0.0];
-                network.infer(work, planes, logits, &mut value);
+                network.infer(work, planes, seen, &mut value);
                 Some(value[0])
             }
             Network::File(policy) => {
                 let value;
-                (*logits, value) = policy.judge(game)?;
+                (*seen, value) = policy.judge(game)?;
                 value
             }
         };
         // A file may hold anything, and a training may have gone wrong.
-        let has_nan = game.legal_actions().any(|Action(action)| logits[action].is_nan());
+        let has_nan = game.legal_actions().any(|Action(action)| seen[action].is_nan());
         if has_nan || value.is_some_and(f32::is_nan) {
             let detail = "its network puts out what is not a number".to_owned();
             return Err(RunError::BadPlayer { player: self.name.clone(), detail });
         }
-        logits.iter_mut().for_each(|logit| *logit = logit.clamp(-MOST_LOGIT, MOST_LOGIT));
+        seen.iter_mut().for_each(|logit| *logit = logit.clamp(-MOST_LOGIT, MOST_LOGIT));
         Ok(value.map(|value| value.clamp(-1.0, 1.0)))
     }
 }
@@ -316,8 +343,15 @@ impl<G: Game> Default for Memory<G> {
 #[derive(Debug, Default)]
 struct Scratch {
     planes: Vec<f32>,
+    /// The logits of one view.
+    seen: Vec<f32>,
     logits: Vec<f32>,
     work: Workspace,
+}
+
+/// Views of a position that a search goes by.
+const fn n_views<G: Game>() -> usize {
+    if G::N_SYMMETRIES == 2 { 2 } else { 1 }
 }
 
 /// The probabilities of legal actions.

@@ -84,7 +84,7 @@ impl BoardLearner {
     pub fn state(&self) -> State {
         State {
             numbers: Numbers { format: FORMAT, n_updates: self.adam.n_updates },
-            moments: [self.adam.first.clone(), self.adam.second.clone()],
+            moments: [self.adam.first.to_vec(), self.adam.second.to_vec()],
         }
     }
 
@@ -98,7 +98,7 @@ impl BoardLearner {
             return Err(StateError::Mismatch(message));
         }
         let n_updates = state.numbers.n_updates;
-        learner.adam = learner.adam.with_moments(first.clone(), second.clone(), n_updates);
+        learner.adam = learner.adam.with_moments(first, second, n_updates);
         Ok(learner)
     }
 }

@@ -211,8 +211,8 @@ impl Dqn {
                 recent: self.recent.clone(),
             },
             target: self.target.parameters().to_vec(),
-            first: self.optimizer.first.clone(),
-            second: self.optimizer.second.clone(),
+            first: self.optimizer.first.to_vec(),
+            second: self.optimizer.second.to_vec(),
             actions: self.lanes.iter().map(|lane| indices(&lane.actions)).collect(),
             priorities: priorities.map(|priorities| {
                 replay.transitions().map(|at| priorities.get(replay.slot(at))).collect()
@@ -282,8 +282,8 @@ impl Dqn {
         dqn.network = network;
         dqn.target.change(|parameters| parameters.copy_from_slice(target));
         dqn.optimizer = Adam::new(n_parameters, super::ADAM_EPSILON).with_moments(
-            first.clone(),
-            second.clone(),
+            first,
+            second,
             numbers.n_adam_updates,
         );
         let Shape { n_observation, n_actions, .. } = dqn.replay.shape();

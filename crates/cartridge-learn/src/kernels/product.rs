@@ -1,7 +1,10 @@
 //! The product of two matrices, tile by tile, finished while the tile is in registers.
 
+use std::ops::Range;
+
 use super::vector::{TURNED, Vector};
 use super::{Matrix, tanh_of};
+use crate::lines::Lines;
 
 /// A matrix to be multiplied by from the right.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +13,8 @@ pub(crate) enum Right<'a> {
     Rows(Matrix<'a>),
     /// Cut into panels.
     Panels(&'a Panels),
+    /// Some rows and columns of what is cut into panels.
+    Cut(Cut<'a>),
 }
 
 /// A matrix cut into panels as wide as a tile, each of which lies in one piece. Rows that are a
@@ -18,7 +23,7 @@ pub(crate) enum Right<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Panels {
     /// Panel after panel, row after row within each; the last columns are filled up with zeros.
-    values: Vec<f32>,
+    values: Lines,
     n_rows: usize,
     n_columns: usize,
     /// Columns of a panel of several vectors, of one of half as many, and of one of a single vector.
@@ -30,7 +35,7 @@ impl Panels {
     pub(super) fn resize<V: Vector, const VECTORS: usize>(&mut self, n_rows: usize, n: usize) {
         (self.n_rows, self.n_columns) = (n_rows, n);
         self.widths = widths::<V, VECTORS>();
-        self.values.resize(n_rows * n.next_multiple_of(V::LANES), 0.0);
+        self.values.resize(n_rows * n.next_multiple_of(V::LANES));
     }
 
     /// Every panel with the number of its first column.
@@ -45,6 +50,27 @@ impl Panels {
             Some((first, rest.split_off_mut(..size)?))
         })
     }
+
+    /// Some of its rows and columns; of the columns, whole panels of the widest.
+    pub(crate) fn cut(&self, rows: Range<usize>, columns: Range<usize>) -> Cut<'_> {
+        assert!(rows.end <= self.n_rows && columns.end <= self.n_columns, "what there is");
+        let is_whole = |column: usize| column.is_multiple_of(self.widths[0]);
+        let ends_whole = is_whole(columns.end) || columns.end == self.n_columns;
+        assert!(is_whole(columns.start) && ends_whole, "whole panels");
+        Cut {
+            panels: self,
+            rows: (rows.start, rows.len()),
+            columns: (columns.start, columns.len()),
+        }
+    }
+}
+
+/// Some rows and columns of [`Panels`]: the first, and how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut<'a> {
+    panels: &'a Panels,
+    rows: (usize, usize),
+    columns: (usize, usize),
 }
 
 impl Right<'_> {
@@ -52,6 +78,7 @@ impl Right<'_> {
         match self {
             Self::Rows(matrix) => matrix.n_rows,
             Self::Panels(panels) => panels.n_rows,
+            Self::Cut(cut) => cut.rows.1,
         }
     }
 
@@ -59,6 +86,7 @@ impl Right<'_> {
         match self {
             Self::Rows(matrix) => matrix.n_columns,
             Self::Panels(panels) => panels.n_columns,
+            Self::Cut(cut) => cut.columns.1,
         }
     }
 
@@ -74,6 +102,10 @@ impl Right<'_> {
             match self {
                 Self::Rows(rows) => (rows.values.as_ptr().add(column), rows.row_stride),
                 Self::Panels(panels) => (panels.values.as_ptr().add(column * panels.n_rows), width),
+                Self::Cut(Cut { panels, rows, columns }) => {
+                    let panel = (columns.0 + column) * panels.n_rows;
+                    (panels.values.as_ptr().add(panel + rows.0 * width), width)
+                }
             }
         }
     }
@@ -82,7 +114,7 @@ impl Right<'_> {
     fn is_whole<V: Vector>(&self) -> bool {
         match self {
             Self::Rows(rows) => rows.column_stride == 1,
-            Self::Panels(panels) => {
+            Self::Panels(panels) | Self::Cut(Cut { panels, .. }) => {
                 panels.values.len() == panels.n_rows * panels.n_columns.next_multiple_of(V::LANES)
             }
         }
@@ -182,6 +214,9 @@ impl Sieve {
     }
 }
 
+/// What the sums of a product begin with, element by element: zero, or what was summed up before.
+pub(crate) type Start<'a> = Option<&'a [f32]>;
+
 /// What is done to a product before it is written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finish<'a> {
@@ -222,11 +257,13 @@ impl Finish<'_> {
 #[inline(always)]
 pub(super) fn multiply<V: Vector, const ROWS: usize, const VECTORS: usize, const HALF: usize>(
     pairs: &[(Matrix<'_>, Right<'_>)],
+    start: Start<'_>,
     finish: Finish<'_>,
     out: &mut [f32],
 ) {
     let (n_rows, n_columns) = (pairs[0].0.n_rows, pairs[0].1.n_columns());
     assert_eq!(out.len(), n_rows * n_columns, "the product fits its place");
+    assert!(start.is_none_or(|start| start.len() == out.len()), "the start fits the product");
     assert!(finish.fits(n_rows, n_columns), "the finish fits the product");
     for (a, b) in pairs {
         assert_eq!(a.n_columns, b.n_rows(), "the matrices fit each other");
@@ -241,11 +278,11 @@ pub(super) fn multiply<V: Vector, const ROWS: usize, const VECTORS: usize, const
         // SAFETY: the sizes were checked above; the instruction set is the caller's.
         unsafe {
             if width == VECTORS * V::LANES {
-                rows::<V, ROWS, VECTORS>(pairs, finish, out, place, n_rows);
+                rows::<V, ROWS, VECTORS>(pairs, start, finish, out, place, n_rows);
             } else if width == HALF * V::LANES {
-                rows::<V, ROWS, HALF>(pairs, finish, out, place, n_rows);
+                rows::<V, ROWS, HALF>(pairs, start, finish, out, place, n_rows);
             } else {
-                rows::<V, ROWS, 1>(pairs, finish, out, place, n_rows);
+                rows::<V, ROWS, 1>(pairs, start, finish, out, place, n_rows);
             }
         }
         column += width;
@@ -267,6 +304,7 @@ struct Place {
 #[inline(always)]
 unsafe fn rows<V: Vector, const ROWS: usize, const VECTORS: usize>(
     pairs: &[(Matrix<'_>, Right<'_>)],
+    start: Start<'_>,
     finish: Finish<'_>,
     out: &mut [f32],
     mut place: Place,
@@ -275,15 +313,15 @@ unsafe fn rows<V: Vector, const ROWS: usize, const VECTORS: usize>(
     // SAFETY: the tiles lie within the matrices.
     unsafe {
         while place.row + ROWS <= n_rows {
-            tile::<V, ROWS, VECTORS>(pairs, finish, out, place);
+            tile::<V, ROWS, VECTORS>(pairs, start, finish, out, place);
             place.row += ROWS;
         }
         if ROWS > 4 && place.row + 4 <= n_rows {
-            tile::<V, 4, VECTORS>(pairs, finish, out, place);
+            tile::<V, 4, VECTORS>(pairs, start, finish, out, place);
             place.row += 4;
         }
         while place.row < n_rows {
-            tile::<V, 1, VECTORS>(pairs, finish, out, place);
+            tile::<V, 1, VECTORS>(pairs, start, finish, out, place);
             place.row += 1;
         }
     }
@@ -292,18 +330,51 @@ unsafe fn rows<V: Vector, const ROWS: usize, const VECTORS: usize>(
 #[inline(always)]
 unsafe fn tile<V: Vector, const ROWS: usize, const VECTORS: usize>(
     pairs: &[(Matrix<'_>, Right<'_>)],
+    start: Start<'_>,
     finish: Finish<'_>,
     out: &mut [f32],
     place: Place,
 ) {
-    // SAFETY: every left matrix has the rows, and every right one, `out` and `finish` the columns
-    // of this place.
+    // SAFETY: every left matrix has the rows, and every right one, `start`, `out` and `finish` the
+    // columns of this place.
     unsafe {
-        let mut sums = [[V::splat(0.0); VECTORS]; ROWS];
+        let mut sums = first_sums::<V, ROWS, VECTORS>(start, place);
         for &(a, b) in pairs {
             add_products(a, b, place, 0..a.n_columns, &mut sums);
         }
         finish_tile(sums, finish, out, place);
+    }
+}
+
+/// What the sums of a tile begin with.
+#[inline(always)]
+unsafe fn first_sums<V: Vector, const ROWS: usize, const VECTORS: usize>(
+    start: Start<'_>,
+    place: Place,
+) -> [[V; VECTORS]; ROWS] {
+    // SAFETY: `start` has the rows and columns of this place.
+    unsafe {
+        let mut sums = [[V::splat(0.0); VECTORS]; ROWS];
+        let Some(start) = start else { return sums };
+        let at =
+            |row: usize| start.as_ptr().add((place.row + row) * place.n_columns + place.column);
+        for (i, sums) in sums.iter_mut().enumerate() {
+            for (j, sum) in sums.iter_mut().enumerate() {
+                let from = at(i).add(j * V::LANES);
+                *sum = match place.width == V::LANES {
+                    true => V::load(from),
+                    false => V::load_first(from, place.width),
+                };
+            }
+        }
+        // They were written by another thread, perhaps on a core that is far: the next are asked for
+        // in time.
+        if place.row + 2 * ROWS <= start.len() / place.n_columns {
+            (0..ROWS).for_each(|i| {
+                (0..VECTORS).for_each(|j| V::ask_for(at(ROWS + i).add(j * V::LANES)));
+            });
+        }
+        sums
     }
 }
 
@@ -350,28 +421,30 @@ pub(super) fn multiply_sifted<
     const HALF: usize,
 >(
     a: Matrix<'_>,
-    b: &Panels,
+    b: Right<'_>,
+    start: Start<'_>,
     finish: Finish<'_>,
     sieve: &mut Sieve,
     out: &mut [f32],
 ) {
-    assert_eq!(out.len(), a.n_rows * b.n_columns, "the product fits its place");
-    assert!(finish.fits(a.n_rows, b.n_columns), "the finish fits the product");
-    assert_eq!(a.n_columns, b.n_rows, "the matrices fit each other");
+    let n_columns = b.n_columns();
+    assert_eq!(out.len(), a.n_rows * n_columns, "the product fits its place");
+    assert!(start.is_none_or(|start| start.len() == out.len()), "the start fits the product");
+    assert!(finish.fits(a.n_rows, n_columns), "the finish fits the product");
+    assert_eq!(a.n_columns, b.n_rows(), "the matrices fit each other");
     assert_eq!(a.column_stride, 1, "rows of the first lie in one piece");
-    let right = Right::Panels(b);
-    assert!(right.is_whole::<V>());
+    assert!(b.is_whole::<V>(), "rows of the second lie in one piece");
     sieve.ends.clear();
     let n_tiled = a.n_rows / ROWS * ROWS;
     (0..n_tiled).step_by(ROWS).for_each(|row| sieve.push::<V>(a, row, ROWS));
     (n_tiled..a.n_rows).for_each(|row| sieve.push::<V>(a, row, 1));
     let mut column = 0;
-    while column < b.n_columns {
-        let n_left = b.n_columns - column;
+    while column < n_columns {
+        let n_left = n_columns - column;
         let panel = panel_width(widths::<V, VECTORS>(), n_left);
         for (index, row) in (0..n_tiled).step_by(ROWS).chain(n_tiled..a.n_rows).enumerate() {
             let width = V::LANES.min(n_left);
-            let place = Place { row, column, n_columns: b.n_columns, width };
+            let place = Place { row, column, n_columns, width };
             let ks = sieve.tile(index).iter().map(|&k| k as usize);
             // SAFETY: the sizes were checked above, and a sieve names columns that there are; the
             // instruction set is the caller's.
@@ -379,18 +452,18 @@ pub(super) fn multiply_sifted<
                 let is_tiled = row < n_tiled;
                 if panel == VECTORS * V::LANES {
                     match is_tiled {
-                        true => sifted::<V, ROWS, VECTORS>(a, right, finish, out, place, ks),
-                        false => sifted::<V, 1, VECTORS>(a, right, finish, out, place, ks),
+                        true => sifted::<V, ROWS, VECTORS>(a, b, start, finish, out, place, ks),
+                        false => sifted::<V, 1, VECTORS>(a, b, start, finish, out, place, ks),
                     }
                 } else if panel == HALF * V::LANES {
                     match is_tiled {
-                        true => sifted::<V, ROWS, HALF>(a, right, finish, out, place, ks),
-                        false => sifted::<V, 1, HALF>(a, right, finish, out, place, ks),
+                        true => sifted::<V, ROWS, HALF>(a, b, start, finish, out, place, ks),
+                        false => sifted::<V, 1, HALF>(a, b, start, finish, out, place, ks),
                     }
                 } else {
                     match is_tiled {
-                        true => sifted::<V, ROWS, 1>(a, right, finish, out, place, ks),
-                        false => sifted::<V, 1, 1>(a, right, finish, out, place, ks),
+                        true => sifted::<V, ROWS, 1>(a, b, start, finish, out, place, ks),
+                        false => sifted::<V, 1, 1>(a, b, start, finish, out, place, ks),
                     }
                 }
             }
@@ -403,6 +476,7 @@ pub(super) fn multiply_sifted<
 unsafe fn sifted<V: Vector, const ROWS: usize, const VECTORS: usize>(
     a: Matrix<'_>,
     b: Right<'_>,
+    start: Start<'_>,
     finish: Finish<'_>,
     out: &mut [f32],
     place: Place,
@@ -410,7 +484,7 @@ unsafe fn sifted<V: Vector, const ROWS: usize, const VECTORS: usize>(
 ) {
     // SAFETY: as for `tile`.
     unsafe {
-        let mut sums = [[V::splat(0.0); VECTORS]; ROWS];
+        let mut sums = first_sums::<V, ROWS, VECTORS>(start, place);
         add_products(a, b, place, ks, &mut sums);
         finish_tile(sums, finish, out, place);
     }

@@ -89,8 +89,9 @@ fn check_sieve(m: usize, k: usize, n: usize) {
         // With something left from before.
         let (ones, mut scratch) = ([1.0; 3000], vec![0.0; 9 * n]);
         let before = Matrix::new(&ones[..9 * k], 9, k);
-        multiply_sifted(isa, before, &panels, Finish::Plain, &mut sieve, &mut scratch);
-        multiply_sifted(isa, a, &panels, Finish::BiasRelu(&bias), &mut sieve, &mut out);
+        let (right, finish) = (Right::Panels(&panels), Finish::BiasRelu(&bias));
+        multiply_sifted(isa, before, right, None, Finish::Plain, &mut sieve, &mut scratch);
+        multiply_sifted(isa, a, right, None, finish, &mut sieve, &mut out);
         assert_eq!(out, dense, "{m}x{k}x{n} on {isa:?}");
         if isa.0 != Level::Baseline {
             let fused = fused.get_or_insert_with(|| out.clone());
@@ -106,6 +107,22 @@ fn check_sieve(m: usize, k: usize, n: usize) {
         let mut parts = vec![f32::NAN; rows.len() * n];
         multiply(isa, &halves, Finish::BiasRelu(&bias), &mut parts);
         assert_eq!(parts, dense[rows.start * n..], "{m}x{k}x{n} in two on {isa:?}");
+        // One piece after the other, of panels, with and without a sieve.
+        let (mut begun, mut out) = (vec![f32::NAN; parts.len()], vec![f32::NAN; parts.len()]);
+        let pieces = [0..cut, cut..k].map(|ks| {
+            let left = a.transposed().rows(ks.clone()).transposed();
+            (left, Right::Cut(panels.cut(ks, 0..n)))
+        });
+        multiply(isa, &pieces[..1], Finish::Plain, &mut begun);
+        let finish = Finish::BiasRelu(&bias);
+        multiply_on(isa, &pieces[1..], Some(&begun), finish, &mut out);
+        assert_eq!(out, parts, "{m}x{k}x{n} one after the other on {isa:?}");
+        let [(left, right), (next_left, next_right)] = pieces;
+        multiply_sifted(isa, left, right, None, Finish::Plain, &mut sieve, &mut begun);
+        out.fill(f32::NAN);
+        let start = Some(&begun[..]);
+        multiply_sifted(isa, next_left, next_right, start, finish, &mut sieve, &mut out);
+        assert_eq!(out, parts, "{m}x{k}x{n} sifted one after the other on {isa:?}");
     }
 }
 
@@ -226,7 +243,7 @@ fn exponentials_are_close() {
 fn squares_are_added() {
     for isa in Isa::available() {
         let mut sum = 1.0;
-        add_squares(isa, &[2.0; 19], &mut sum);
+        add_squares(isa, Matrix::row(&[2.0; 19]), &mut sum);
         assert_eq!(sum, 77.0);
     }
 }

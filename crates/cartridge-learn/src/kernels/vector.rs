@@ -19,6 +19,9 @@ pub(super) trait Vector: Copy {
     /// The first `n` numbers, fewer than [`Self::LANES`], and zeros.
     unsafe fn load_first(from: *const f32, n: usize) -> Self;
     unsafe fn store(self, to: *mut f32);
+    /// Says that what lies there will be loaded soon.
+    #[inline(always)]
+    unsafe fn ask_for(_from: *const f32) {}
     /// Only the first `n` numbers, fewer than [`Self::LANES`].
     unsafe fn store_first(self, to: *mut f32, n: usize);
     /// `self * b + c`: rounded once, where the processor can.
@@ -215,6 +218,10 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn ask_for(from: *const f32) {
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+        }
+        #[inline(always)]
         unsafe fn splat(x: f32) -> Self {
             unsafe { _mm256_set1_ps(x) }
         }
@@ -318,6 +325,10 @@ mod x86 {
             unsafe { turn_eight(from, from_stride, to, to_stride) }
         }
 
+        #[inline(always)]
+        unsafe fn ask_for(from: *const f32) {
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+        }
         #[inline(always)]
         unsafe fn splat(x: f32) -> Self {
             unsafe { _mm512_set1_ps(x) }

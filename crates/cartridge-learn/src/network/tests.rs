@@ -1,4 +1,5 @@
 use super::*;
+use crate::adam::Adam;
 
 /// A network of which some units of the second hidden layer never rise above zero.
 fn network(sizes: &[usize], activation: Activation, rng: &mut fastrand::Rng) -> Mlp {
@@ -181,4 +182,66 @@ fn gains_scale_the_layers() {
     assert!((norm(&layers[0]) - 8.0_f32.sqrt()).abs() < 1e-4);
     assert!((norm(&layers[1]) - 0.01 * 2.0_f32.sqrt()).abs() < 1e-6);
     assert!(network.parameters()[layers[0].biases.clone()].iter().all(|&bias| bias == 0.0));
+}
+
+/// Three steps of Adam in halves, and as they are made without.
+#[test]
+fn halves_change_no_bit() {
+    for (activation, sizes) in [
+        (Activation::Relu, [4, 256, 256, 2]),
+        (Activation::Relu, [70, 128, 128, 5]),
+        (Activation::Tanh, [3, 144, 384, 20]),
+    ] {
+        check_halves(activation, &sizes);
+    }
+    for sizes in [&[4, 64, 64, 2][..], &[4, 256, 192, 2], &[4, 256, 256], &[4, 256, 256, 256, 2]] {
+        assert!(!Mlp::zeros(sizes, Activation::Relu).has_halves(), "{sizes:?}");
+    }
+}
+
+#[track_caller]
+fn check_halves(activation: Activation, sizes: &[usize]) {
+    let rng = &mut fastrand::Rng::with_seed(7);
+    let n = 45;
+    let mut one = network(sizes, activation, rng);
+    assert!(one.has_halves(), "{sizes:?}");
+    let (mut other, n_values) = (one.clone(), sizes[3]);
+    let n_parameters = one.parameters().len();
+    let [mut adam, mut other_adam] = [0, 1].map(|_| Adam::new(n_parameters, 1e-8));
+    let (mut work, mut halves) = (Workspace::default(), Halves::default());
+    let mut gradient = vec![f32::NAN; n_parameters];
+    for step in 0..3 {
+        let (inputs, slopes) = (random(n * sizes[0], rng), random(n * n_values, rng));
+        let values = one.forward(&inputs, n, &mut work).to_vec();
+        one.trace_back(n, &slopes, &mut work);
+        let parts = &mut [(&inputs[..], &mut work)];
+        let norm = one.gradient_together(&mut Team::new(1), parts, &mut gradient);
+        adam.update_together(&mut Team::new(1), &mut one, &gradient, 0.9, 0.01);
+
+        let team = &mut Team::new(2);
+        let mut seen = Vec::new();
+        let other_norm = other.gradient_in_halves(
+            team,
+            &mut halves,
+            n,
+            |all| all.extend_from_slice(&inputs),
+            |values, all| {
+                seen.extend_from_slice(values);
+                all.extend_from_slice(&slopes);
+            },
+        );
+        assert_eq!(seen, values);
+        assert_eq!(other_norm.to_bits(), norm.to_bits());
+        other_adam.update_in_halves(team, &mut other, &mut halves, 0.9, 0.01);
+        // What was said before and after it was settled.
+        let said = other.forward(&inputs, n, &mut work).to_vec();
+        assert_eq!(said, one.forward(&inputs, n, &mut work));
+        if step == 0 {
+            continue;
+        }
+        other_adam.settle(&mut other, &mut halves);
+        assert_eq!(other.parameters(), one.parameters());
+        assert_eq!(other_adam.first[..], adam.first[..]);
+        assert_eq!(other_adam.second[..], adam.second[..]);
+    }
 }

@@ -223,12 +223,12 @@ impl Ppo {
                 recent: self.recent.clone(),
             },
             moments: [
-                actor.first.clone(),
-                actor.second.clone(),
-                critic.first.clone(),
-                critic.second.clone(),
-                log_std.first.clone(),
-                log_std.second.clone(),
+                actor.first.to_vec(),
+                actor.second.to_vec(),
+                critic.first.to_vec(),
+                critic.second.to_vec(),
+                log_std.first.to_vec(),
+                log_std.second.to_vec(),
             ],
             actions,
         }
@@ -279,7 +279,7 @@ impl Ppo {
             if [first.len(), second.len()] != [slot.first.len(); 2] {
                 return mismatch("its moments do not fit the policy");
             }
-            *slot = slot.clone().with_moments(first.clone(), second.clone(), n_updates);
+            *slot = slot.clone().with_moments(first, second, n_updates);
         }
         ppo.config.learning_rate = numbers.learning_rate;
         ppo.config.ent_coef = numbers.ent_coef;

@@ -375,8 +375,7 @@ const CACHE_POSITIONS: usize = 1 << 16;
 impl AlphaZeroTrainer {
     /// What was found best in short trainings at each game. At Othello, where moves differ less in
     /// what they come to, a search must count for more: with 0.1 as at Connect 4 the policy hardly
-    /// moved (`benches/results/othello-settings.txt`). At Connect 4, where one early move decides,
-    /// more games must begin at the beginning (`benches/results/connect4-openings.txt`).
+    /// moved (`benches/results/othello-settings.txt`).
     fn new(game: &str) -> Self {
         let (network, total_timesteps) = match game {
             "tictactoe" => (Preset::Tiny, 3_000_000),
@@ -384,7 +383,6 @@ impl AlphaZeroTrainer {
             _ => (Preset::Small, 3_000_000),
         };
         let value_scale = (game == "othello").then_some(1.5);
-        let opening_share = (game == "connect4").then_some(0.4);
         let config = alphazero::Config::new(network.config(), total_timesteps);
         let play = config.self_play;
         Self {
@@ -404,7 +402,7 @@ impl AlphaZeroTrainer {
             considered: play.n_considered,
             value_scale: value_scale.unwrap_or_else(|| plain(play.value_scale)),
             random_plies: play.n_random_plies as u32,
-            opening_share: opening_share.unwrap_or_else(|| plain(play.opening_share)),
+            opening_share: plain(play.opening_share),
             opening_plies: play.n_opening_plies as u32,
             adjudicate: play.is_adjudicated,
             resign_below: plain(play.resign_below),

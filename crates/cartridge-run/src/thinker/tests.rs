@@ -157,3 +157,26 @@ fn a_network_of_another_board_is_refused() {
     let error = Thinker::own("a network", network, start("connect4").spec()).unwrap_err();
     assert!(error.to_string().contains("2 planes of 8x8 and 65 actions"), "{error}");
 }
+
+/// At Connect 4 a search goes by a position and its mirror image alike.
+#[test]
+fn mirror_images_are_thought_of_alike() {
+    let thinker = thinker("connect4", 3);
+    for (moves, mirrored) in [(&[][..], &[][..]), (&[0, 3, 3, 2], &[6, 3, 3, 4])] {
+        let [one, other] =
+            [moves, mirrored].map(|moves| thinker.think(&position("connect4", moves), 60).unwrap());
+        let value = one.value.unwrap();
+        assert!((value - other.value.unwrap()).abs() < 1e-5);
+        for considered in one.actions {
+            let image = Action(6 - considered.action.0);
+            let other = other.actions.iter().find(|other| other.action == image).unwrap();
+            assert!((considered.prior - other.prior).abs() < 1e-5);
+            // Where both are the same position, one of the two was looked at first.
+            assert!(moves.is_empty() || considered.n_visits == other.n_visits);
+        }
+    }
+    // The network itself sees them differently.
+    let one = thinker.think(&position("connect4", &[0, 3, 3, 2]), 0).unwrap();
+    let other = thinker.think(&position("connect4", &[6, 3, 3, 4]), 0).unwrap();
+    assert!((one.value.unwrap() - other.value.unwrap()).abs() > 1e-5);
+}
