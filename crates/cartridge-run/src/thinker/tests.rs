@@ -104,10 +104,17 @@ fn a_win_at_once_is_taken_and_one_of_the_other_blocked() {
         let thought = thinker.think(&wins, 20).unwrap();
         assert_eq!((thought.action, thought.value), (Action(3), Some(1.0)));
         assert_eq!((thought.proven, &thought.line[..]), (Some(1.0), &[Action(3)][..]));
-        let alone = thinker.think(&wins, 0).unwrap();
-        let priors =
-            |thought: &Thought| -> Vec<f32> { thought.actions.iter().map(|it| it.prior).collect() };
-        assert_eq!(priors(&thought), priors(&alone), "and the policy is told all the same");
+        // And the policy is told all the same: of both views.
+        let mirrored = position("connect4", &[3, 6, 3, 6, 3, 5]);
+        let logs = |position: &AnyGame| -> Vec<f32> {
+            let alone = thinker.think(position, 0).unwrap();
+            alone.actions.iter().map(|it| it.prior.ln()).collect()
+        };
+        let (one, other) = (logs(&wins), logs(&mirrored));
+        let offset = |place: usize| {
+            thought.actions[place].prior.ln() - (one[place] + other[6 - place]) / 2.0
+        };
+        assert!((0..7).all(|place| (offset(place) - offset(0)).abs() < 1e-4));
         assert_eq!(thinker.think(&blocks, 20).unwrap().action, Action(3));
     }
 }
