@@ -112,7 +112,7 @@ describe.each(SIZES)('at $name', (size) => {
       .waitFor();
     const wandb = page.getByRole('button', { name: 'W&B' });
     expect(await wandb.isDisabled()).toBe(true);
-    expect(await wandb.getAttribute('title')).toMatch(/trainer/);
+    expect(await wandb.getAttribute('title')).toMatch(/Enable --track/);
     // Every run has events for TensorBoard.
     const board = page.getByRole('button', { name: 'TensorBoard' });
     expect(await board.isEnabled()).toBe(true);

@@ -415,7 +415,7 @@ pub fn newest_window(step: u64, window_steps: u64) -> u64 {
 }
 
 /// The window of a step.
-fn window_of(step: u64, window_steps: u64) -> u64 {
+pub(crate) fn window_of(step: u64, window_steps: u64) -> u64 {
     step.div_ceil(window_steps).max(1)
 }
 

@@ -62,6 +62,7 @@ impl CarriedRun {
             limits: Default::default(),
             experiment_id: None,
             group: None,
+            track: None,
         })?;
         let events = Appender::open(dir.events_path())?;
         let mut supervisor = Appender::open(dir.supervisor_path())?;

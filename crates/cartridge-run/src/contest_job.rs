@@ -145,6 +145,7 @@ pub fn create(
         limits: Default::default(),
         experiment_id: None,
         group: None,
+        track: None,
     })?;
     steer::record(data, by, Deed::Evaluate, &manifest.id, Value::Null, new)?;
     Ok(manifest)

@@ -52,6 +52,17 @@ pub enum RunError {
     /// There is no such file.
     #[error("this run has no file `{0}`")]
     NoWandbFile(String),
+    /// A W&B server is to be told of a run, and nothing opens it.
+    #[error(
+        "there is no key for the W&B server {0}: set WANDB_API_KEY, or log in with `wandb login`, which writes ~/.netrc; another server is named by WANDB_BASE_URL"
+    )]
+    NoWandbKey(String),
+    /// What names the W&B server is no address of one.
+    #[error("`{0}` is no W&B server: write WANDB_BASE_URL like https://api.wandb.ai")]
+    BadWandbServer(String),
+    /// Nobody asked for a run to be told to a W&B server.
+    #[error("{0} was not made with --track, so W&B is not told of it")]
+    NotTracked(RunId),
     /// There is no such game.
     #[error(transparent)]
     Registry(#[from] RegistryError),

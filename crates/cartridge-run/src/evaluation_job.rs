@@ -282,6 +282,7 @@ pub fn create(
         limits: Default::default(),
         experiment_id: None,
         group: None,
+        track: None,
     })?;
     let of = json!({ "run": job.run, "checkpoint": job.checkpoint, "step": step });
     let new = json!({ "episodes": episodes, "video": job.video });

@@ -406,6 +406,9 @@ impl Plan {
                         *value = Value::Null;
                     }
                 }
+                if let Some(track) = manifest.get_mut("track") {
+                    track["id"] = Value::Null;
+                }
                 PlannedRun { seed: config.seeds.seed_base, manifest, differences, job }
             })
             .collect()

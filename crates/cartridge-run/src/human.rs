@@ -106,6 +106,7 @@ impl Record {
             limits: Default::default(),
             experiment_id: None,
             group: None,
+            track: None,
         })?;
         let mut journal = Journal { events: Appender::open(dir.events_path())? };
         let seed = seed.unwrap_or_else(random_seed);

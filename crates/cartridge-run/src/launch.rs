@@ -18,7 +18,7 @@ use crate::clock::unix_now;
 use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::{self, Named};
-use crate::wandb;
+use crate::{track, wandb};
 
 /// What holds for a run whatever it trains.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,8 @@ pub struct Terms {
     pub experiment_id: Option<String>,
     /// The runs that it was made together with.
     pub group: Option<GroupId>,
+    /// The W&B server that is told of it as well, if the trainer is ours.
+    pub track: Option<track::Server>,
 }
 
 /// A run of a trainer that is not ours.
@@ -103,17 +105,19 @@ impl Launcher {
         parent: Option<Parent>,
         terms: Terms,
     ) -> Manifest {
-        let Terms { restart, limits, experiment_id, group } = terms;
+        let Terms { restart, limits, experiment_id, group, track } = terms;
         // A configuration that was checked has an environment.
         let env = make_world(&config.env_id, &config.env);
         let env_name = env.map_or_else(|_| config.env_id.clone(), |env| env.spec().name.to_owned());
+        let config_value = serde_json::to_value(config).expect("a configuration is plain data");
         Manifest {
             format: Manifest::FORMAT,
+            track: track.map(|server| server.track(&id, &config_value)),
             id,
             kind: RunKind::Train,
             name: format!("{env_name}, {}, seed {}", config.algo.name(), config.seeds.seed_base),
             env_id: config.env_id.clone(),
-            config: serde_json::to_value(config).expect("a configuration is plain data"),
+            config: config_value,
             created_at: unix_now(),
             cartridge_version: self.version.clone(),
             parent,
@@ -134,7 +138,8 @@ impl Launcher {
         external: External,
     ) -> Result<(RunDir, Manifest)> {
         let External { env_id, name, seed, command, cwd, environment, resources, terms } = external;
-        let Terms { restart, limits, experiment_id, group } = terms;
+        // A trainer that is not ours tells W&B itself.
+        let Terms { restart, limits, experiment_id, group, track: _ } = terms;
         let mut config =
             serde_json::json!({ "env_id": env_id, "command": command, "resources": resources });
         if let Some(seed) = seed {
@@ -157,6 +162,7 @@ impl Launcher {
             limits,
             experiment_id,
             group,
+            track: None,
         })?)
     }
 
@@ -210,6 +216,7 @@ impl Launcher {
             },
             experiment_id: None,
             group: None,
+            track: None,
         })?)
     }
 
@@ -241,6 +248,7 @@ impl Launcher {
             }),
             restart: None,
             group: None,
+            track: None,
             ..parent.clone()
         })?)
     }

@@ -18,6 +18,7 @@
 //! * [`protocol`]: the lines of foreign trainers; [`foreign`]: from those lines to a run's files.
 //! * [`carried`]: runs that the calling process carries out itself.
 //! * [`tensorboard`]: a run's metrics for TensorBoard, and its viewer.
+//! * [`wandb`]: runs of `wandb` clients, kept here; [`track`]: our own runs, told to a W&B server.
 //! * [`steer`], [`control`]: what can be done with a run, and the signed lines that ask its trainer.
 //! * [`audit`]: who changed what, and what is pinned, archived and deleted.
 //! * [`checkpoint`], [`evaluation`], [`preview`]: policies on disk, measured, and looked at.
@@ -125,6 +126,7 @@ pub mod time;
 pub mod token;
 pub mod tournament;
 pub mod trace;
+pub mod track;
 pub mod tunable;
 pub mod wandb;
 pub mod worker;

@@ -205,6 +205,7 @@ impl Play {
             limits: Default::default(),
             experiment_id: None,
             group: None,
+            track: None,
         })?;
         Self::load(data, &manifest.id)
     }

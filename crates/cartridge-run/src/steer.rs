@@ -539,7 +539,8 @@ pub fn fork(
     let origin = Parent { run: parent.id.clone(), checkpoint: name, step };
     // It is not started again by itself unless somebody says so; its other terms are the parent's.
     let experiment_id = parent.experiment_id.clone();
-    let terms = Terms { restart: None, limits: parent.limits, experiment_id, group: None };
+    let terms =
+        Terms { restart: None, limits: parent.limits, experiment_id, group: None, track: None };
     let (_, manifest) = launcher.create_fork(data, &config, origin.clone(), whole, terms)?;
     let new: serde_json::Map<String, Value> = overrides.iter().cloned().collect();
     record(data, by, Deed::Fork, &manifest.id, json!(origin), Value::Object(new))?;

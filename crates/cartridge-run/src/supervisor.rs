@@ -22,7 +22,7 @@ use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
     Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, Failure,
     GpuSample, Limits, Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent,
-    SupervisorLine,
+    SupervisorLine, WandbPage,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
@@ -42,6 +42,7 @@ use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
 use crate::secret;
 use crate::steer::By;
+use crate::track::{Told, Tracker};
 
 /// Time between two signs of life.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -205,6 +206,8 @@ pub fn supervise(
         reason: None,
         n_refused: 0,
         told: Vec::new(),
+        tracker: if is_foreign { None } else { Tracker::start(data, &manifest) },
+        page: None,
     };
     let status = watch.until_exit(child)?;
     let forced = watch.force.finish();
@@ -212,6 +215,7 @@ pub fn supervise(
         readers.append(&mut socket.close());
     }
     drain(&readers);
+    watch.tell_wandb_the_rest(status);
     watch.refuse_the_rest();
     let Watch { force, delivery, reason, told, .. } = watch;
     tell_what_is_left(&dir, attempt, &told);
@@ -298,6 +302,8 @@ fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> C
     let mut command = Command::new(program);
     command
         .args(worker_arguments(data, id.as_str(), attempt))
+        // It has no use for what only this process needs.
+        .env_remove("WANDB_API_KEY")
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
         .env("CARTRIDGE_RUN_DIR", data.run(id).path())
@@ -408,6 +414,10 @@ struct Watch<'a> {
     n_refused: u64,
     /// Warnings that a native trainer was given for its event log.
     told: Vec<String>,
+    /// Who tells a W&B server of the run, where that is wanted.
+    tracker: Option<Tracker>,
+    /// Where the run is there.
+    page: Option<WandbPage>,
 }
 
 impl Watch<'_> {
@@ -453,6 +463,8 @@ impl Watch<'_> {
                     self.record_refusal("supervisor", &refusal);
                 }
             }
+            let news = self.tracker.as_ref().map(Tracker::news);
+            news.into_iter().flatten().for_each(|told| self.hear_of_wandb(told));
             self.keep_limits();
             self.force.apply(self.delivery.stopped_at, self.delivery.terminated_at);
             if Instant::now() >= next_beat {
@@ -468,6 +480,39 @@ impl Watch<'_> {
                 _ = self.journal.write(beat);
             }
         }
+    }
+
+    /// Records what is said about the W&B server.
+    fn hear_of_wandb(&mut self, told: Told) {
+        match told {
+            Told::Warning(message) => self.tell(message),
+            Told::Page(page) if self.page.as_ref() == Some(&page) => {}
+            Told::Page(page) => {
+                _ = self.journal.write(SupervisorEvent::Tracked(page.clone()));
+                self.page = Some(page);
+            }
+        }
+    }
+
+    /// Lets the W&B server have the rest of a run whose trainer has ended, and beats meanwhile.
+    fn tell_wandb_the_rest(&mut self, status: ExitStatus) {
+        let Some(tracker) = self.tracker.take() else { return };
+        let mut next_beat = Instant::now() + HEARTBEAT;
+        tracker.finish(status.code().unwrap_or(1), |told| {
+            if let Some(told) = told {
+                self.hear_of_wandb(told);
+            }
+            if Instant::now() >= next_beat {
+                next_beat += HEARTBEAT;
+                let beat = SupervisorEvent::Heartbeat {
+                    cpu_percent: None,
+                    rss_bytes: None,
+                    gpu: None,
+                    lines: None,
+                };
+                _ = self.journal.write(beat);
+            }
+        });
     }
 
     /// Records that a line of `control.jsonl` was not delivered: in the journal, in the event log

@@ -76,7 +76,7 @@ impl Key {
     }
 }
 
-fn checked(what: &'static str, name: &str) -> Result<String> {
+pub(crate) fn checked(what: &'static str, name: &str) -> Result<String> {
     let is_sound = (1..=MOST_NAME).contains(&name.len())
         && !matches!(name, "." | "..")
         && !name.chars().any(|c| c.is_control() || "/\\".contains(c));
@@ -87,6 +87,20 @@ fn checked(what: &'static str, name: &str) -> Result<String> {
         "the name of the {what} must have 1 to {MOST_NAME} bytes, without slashes: `{}`",
         name.chars().take(40).collect::<String>()
     )))
+}
+
+/// One step of a path, fit to stand in an address.
+pub fn encoded(step: &str) -> String {
+    let mut text = String::new();
+    for byte in step.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                text.push(char::from(byte));
+            }
+            byte => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
 }
 
 #[cfg(test)]

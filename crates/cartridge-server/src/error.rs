@@ -283,6 +283,9 @@ impl ApiError {
                 RunError::WandbFull(_) => (StatusCode::PAYLOAD_TOO_LARGE, "wandb_full"),
                 RunError::NoWandbRun(_) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::NoWandbFile(_) => (StatusCode::NOT_FOUND, "no_such_file"),
+                RunError::NoWandbKey(_) | RunError::BadWandbServer(_) => {
+                    (StatusCode::CONFLICT, "wandb_not_configured")
+                }
                 RunError::NoSuchAlert(_) => (StatusCode::NOT_FOUND, "no_such_alert"),
                 RunError::AlertOver(_) => (StatusCode::CONFLICT, "alert_over"),
                 RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),
@@ -293,6 +296,7 @@ impl ApiError {
                 | RunError::Diverged { .. }
                 | RunError::Film(_)
                 | RunError::DatasetExists(_)
+                | RunError::NotTracked(_)
                 | RunError::BadDatasetName(_)
                 | RunError::NothingToExport { .. }
                 | RunError::LabRunning { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
@@ -336,7 +340,7 @@ impl ApiError {
                 let status = match trouble {
                     Trouble::NotConfigured(_) => StatusCode::CONFLICT,
                     Trouble::Limited(_) => StatusCode::SERVICE_UNAVAILABLE,
-                    Trouble::Slow => StatusCode::GATEWAY_TIMEOUT,
+                    Trouble::Slow(_) => StatusCode::GATEWAY_TIMEOUT,
                     Trouble::Away(_) | Trouble::Refused(..) | Trouble::Malformed(_) => {
                         StatusCode::BAD_GATEWAY
                     }

@@ -129,7 +129,7 @@ pub fn app(state: AppState) -> Router {
     router
         .merge(wandb::router())
         .route("/api/openapi.json", get(async || ([(CONTENT_TYPE, "application/json")], document)))
-        .fallback(assets::serve)
+        .fallback(wandb::lead_to_run)
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
         .layer(middleware::from_fn_with_state(state.clone(), mutation::once))
         .layer(middleware::from_fn_with_state(state.clone(), connections::limit_streams))

@@ -13,65 +13,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cartridge_run::retention::WandbSource;
-use data_encoding::BASE64;
-use serde_json::{Value, json};
-use ureq::Agent;
-use ureq::http::Response;
+use cartridge_run::track::client::Client;
+pub use cartridge_run::track::client::Trouble;
+use serde_json::Value;
 
 /// What one request may take in all.
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The largest answer that is read.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Answers that are kept.
 const MOST_KEPT: usize = 256;
 
 /// After a failure the server is left alone for this long.
 const PAUSE: Duration = Duration::from_secs(2);
-
-/// How long it is left alone when it refuses and does not say for how long.
-const USUAL_WAIT: Duration = Duration::from_secs(30);
-
-/// The longest that it is left alone, whatever it says.
-const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
-
-/// What went wrong with the W&B server.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
-    /// The lab does not know which server, or has no key.
-    #[error("{0}")]
-    NotConfigured(&'static str),
-    /// It could not be reached.
-    #[error("the W&B server cannot be reached: {0}")]
-    Away(String),
-    /// It took too long.
-    #[error("the W&B server did not answer within {} s", TIMEOUT.as_secs())]
-    Slow,
-    /// It said no.
-    #[error("the W&B server refused with the status {0}{1}")]
-    Refused(u16, &'static str),
-    /// It was asked enough.
-    #[error("the W&B server was asked enough; it is asked again in {} s", .0.as_secs() + 1)]
-    Limited(Duration),
-    /// What it answered makes no sense.
-    #[error("the W&B server answered what makes no sense: {0}")]
-    Malformed(String),
-}
-
-impl Trouble {
-    /// Which trouble it is, for programs.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotConfigured(_) => "wandb_not_configured",
-            Self::Away(_) => "wandb_away",
-            Self::Slow => "wandb_slow",
-            Self::Refused(..) => "wandb_refused",
-            Self::Limited(_) => "wandb_limited",
-            Self::Malformed(_) => "wandb_malformed",
-        }
-    }
-}
 
 /// What the server answered.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,8 +40,8 @@ pub struct Answer {
 /// The server, and what it has answered.
 #[derive(Debug)]
 pub struct Upstream {
-    key: Option<String>,
-    agent: Agent,
+    /// Who speaks to it, if there is a key.
+    client: Option<Client>,
     slots: Mutex<HashMap<String, Arc<Mutex<Slot>>>>,
     /// Until when it is left alone.
     rest: Mutex<Option<Instant>>,
@@ -109,15 +62,9 @@ impl Upstream {
     }
 
     fn with_patience(key: Option<String>, patience: Duration) -> Self {
-        let config = Agent::config_builder()
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .timeout_global(Some(patience))
-            .user_agent("cartridge")
-            .build();
         let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-        Self { key, agent: config.into(), slots: Mutex::default(), rest: Mutex::default() }
+        let client = key.map(|key| Client::new(&key, patience));
+        Self { client, slots: Mutex::default(), rest: Mutex::default() }
     }
 
     /// Asks the server, or answers what is known. It may take as long as the server does: not for
@@ -128,7 +75,7 @@ impl Upstream {
         query: &str,
         variables: &Value,
     ) -> Result<Answer, Trouble> {
-        let key = self.key.as_deref().ok_or(Trouble::NotConfigured(
+        let client = self.client.as_ref().ok_or(Trouble::NotConfigured(
             "the lab has no key for W&B: start it with WANDB_API_KEY in its environment",
         ))?;
         if source.entity.is_none() || source.project.is_none() {
@@ -152,7 +99,7 @@ impl Upstream {
             (Some((_, trouble)), _) => Err(trouble.clone()),
             (None, Some(wait)) => Err(Trouble::Limited(wait)),
             (None, None) => {
-                let asked = self.fetch(&source.base_url, key, query, variables);
+                let asked = self.fetch(client, &source.base_url, query, variables);
                 slot.failed = asked.as_ref().err().map(|trouble| (Instant::now(), trouble.clone()));
                 asked
             }
@@ -187,83 +134,23 @@ impl Upstream {
         held(&self.rest).and_then(|until| until.checked_duration_since(now))
     }
 
-    fn rest_for(&self, wait: Duration) {
-        *held(&self.rest) = Some(Instant::now() + wait.min(LONGEST_WAIT));
-    }
-
     fn fetch(
         &self,
+        client: &Client,
         base: &str,
-        key: &str,
         query: &str,
         variables: &Value,
     ) -> Result<Value, Trouble> {
-        let login = BASE64.encode(format!("api:{key}").as_bytes());
-        let body = json!({ "query": query, "variables": variables }).to_string();
-        let sent = self
-            .agent
-            .post(format!("{}/graphql", base.trim_end_matches('/')))
-            .header("authorization", format!("Basic {login}"))
-            .header("content-type", "application/json")
-            .send(body);
-        let mut answer = sent.map_err(|error| self.away(&error))?;
-        let status = answer.status().as_u16();
-        if status == 429 {
-            let wait = seconds(&answer, "retry-after")
-                .or_else(|| seconds(&answer, "ratelimit-reset"))
-                .unwrap_or(USUAL_WAIT);
-            self.rest_for(wait);
-            return Err(Trouble::Limited(wait.min(LONGEST_WAIT)));
+        let asked = client.query(base, query, variables);
+        let rest = match &asked {
+            Ok(reply) => reply.rest,
+            Err(setback) => setback.rest,
+        };
+        if let Some(rest) = rest {
+            *held(&self.rest) = Some(Instant::now() + rest);
         }
-        // The last request that it grants is not waited for.
-        if header(&answer, "ratelimit-remaining") == Some("0") {
-            self.rest_for(seconds(&answer, "ratelimit-reset").unwrap_or(USUAL_WAIT));
-        }
-        match status {
-            200..=299 => {}
-            401 | 403 => return Err(Trouble::Refused(status, ": is WANDB_API_KEY right?")),
-            _ => return Err(Trouble::Refused(status, "")),
-        }
-        let text = answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec();
-        let text = text.map_err(|error| self.away(&error))?;
-        let mut found: Value = serde_json::from_slice(&text)
-            .map_err(|_| Trouble::Malformed("it is no JSON".to_owned()))?;
-        match found.get_mut("data").map(Value::take) {
-            Some(data @ Value::Object(_)) => Ok(data),
-            _ => {
-                let said = found["errors"][0]["message"].as_str().unwrap_or("it has no `data`");
-                Err(Trouble::Malformed(self.without_key(said)))
-            }
-        }
+        asked.map(|reply| reply.body).map_err(|setback| setback.trouble)
     }
-
-    fn away(&self, error: &ureq::Error) -> Trouble {
-        match error {
-            ureq::Error::Timeout(_) => Trouble::Slow,
-            ureq::Error::BodyExceedsLimit(_) => {
-                Trouble::Malformed(format!("it is longer than {MOST_BYTES} bytes"))
-            }
-            error => Trouble::Away(self.without_key(&error.to_string())),
-        }
-    }
-
-    /// Whatever the server says, the key is not told on.
-    fn without_key(&self, text: &str) -> String {
-        let text: String = text.chars().take(300).collect();
-        match &self.key {
-            Some(key) => text.replace(key.as_str(), "..."),
-            None => text,
-        }
-    }
-}
-
-fn header<'a, B>(answer: &'a Response<B>, name: &str) -> Option<&'a str> {
-    answer.headers().get(name)?.to_str().ok().map(str::trim)
-}
-
-fn seconds<B>(answer: &Response<B>, name: &str) -> Option<Duration> {
-    let seconds: f64 = header(answer, name)?.parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

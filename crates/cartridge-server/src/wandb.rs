@@ -19,9 +19,9 @@ use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use cartridge_run::RunError;
 use cartridge_run::steer::By;
@@ -32,11 +32,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::graphql::Document;
-use crate::AppState;
 use crate::api::artifacts::stream_file;
 use crate::auth::Principal;
 use crate::error::{self, ApiError};
 use crate::extract::Path;
+use crate::{AppState, assets};
 
 /// The largest query with its variables: a configuration may be long.
 const MOST_QUERY_BYTES: usize = 16 * 1024 * 1024;
@@ -47,9 +47,51 @@ const MOST_POST_BYTES: usize = 48 * 1024 * 1024;
 /// Files and what they are below.
 pub(crate) const FILES: &str = "/wandb/files/";
 
+/// The most that a client may tell of itself at once.
+const MOST_TOLD_BYTES: usize = 1024 * 1024;
+
 /// Whether an address is one of these.
 pub(crate) fn is_door(path: &str) -> bool {
-    path == "/graphql" || path.starts_with("/files/") || path.starts_with("/sdk/")
+    path == "/graphql" || path.starts_with("/files/")
+}
+
+/// Whether an address takes what clients tell of themselves. They send no key there; it is read to
+/// its end and dropped, so there is nothing to guard.
+pub(crate) fn is_chatter(path: &str) -> bool {
+    path.starts_with("/sdk/")
+}
+
+/// What a client calls a run, by the address that it prints for people:
+/// `/{entity}/{project}/runs/{run}`.
+pub(crate) fn run_in_address(path: &str) -> Option<Key> {
+    let step = |step: &str| {
+        // What has a meaning in forms has none in a path.
+        let step = step.replace('+', "%2B").replace('=', "%3D").replace('&', "%26");
+        let mut pairs = form_urlencoded::parse(step.as_bytes());
+        pairs.next().map(|(name, _)| name.into_owned())
+    };
+    match path.split('/').collect::<Vec<_>>()[..] {
+        ["", entity, project, "runs", run] if !matches!(entity, "api" | "_app") => {
+            Key::new(Some(&step(entity)?), Some(&step(project)?), &step(run)?).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Leads a browser from the address that a client printed to the run's page.
+pub(crate) async fn lead_to_run(
+    State(state): State<AppState>,
+    principal: Option<Extension<Principal>>,
+    request: Request,
+) -> Response {
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let key = run_in_address(uri.path()).filter(|_| method == Method::GET);
+    if let (Some(key), Some(_)) = (key, principal)
+        && let Ok(id) = state.ask(move |lab| lab.wandb_find(&key)).await
+    {
+        return Redirect::to(&format!("/runs/{id}")).into_response();
+    }
+    assets::serve(method, uri, request.headers().clone()).await
 }
 
 /// Whether an address is one of a file, which is signed.
@@ -239,15 +281,19 @@ async fn read_body(state: &AppState, request: Request, most: usize) -> Result<By
     Ok(body.into())
 }
 
-/// What clients tell of themselves, which is kept nowhere.
-async fn ignore() -> axum::Json<Value> {
-    axum::Json(json!({}))
+/// What clients tell of themselves, which is kept nowhere. Some of it is not JSON, and is answered
+/// with nothing, which means nothing in every language.
+async fn ignore(State(state): State<AppState>, request: Request) -> Result<Response, ApiError> {
+    let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
+    read_body(&state, request, MOST_TOLD_BYTES).await?;
+    Ok(if is_json { axum::Json(json!({})).into_response() } else { StatusCode::OK.into_response() })
 }
 
 /// Puts what went wrong where clients look for it, too.
 pub(crate) async fn in_their_words(request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let is_ours = !is_door(path) && !is_signed(path);
+    let is_ours = !is_door(path) && !is_signed(path) && !is_chatter(path);
     let response = next.run(request).await;
     if is_ours || !(response.status().is_client_error() || response.status().is_server_error()) {
         return response;

@@ -55,8 +55,8 @@ pub use crate::models::{Model, ModelFile, ModelList, ModelName, ModelVersion};
 pub use crate::records::{
     ArtifactNote, Command, ControlLine, DoneReason, Episodes, Evaluated, Evaluation, Event,
     EventLine, GameRecord, GpuSample, Level, Limits, LineCounts, Manifest, MatchResult, MetricLine,
-    Parent, Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine,
-    TrainerConfig,
+    Parent, Played, Pruned, Restart, RestoredFrom, RunKind, SupervisorEvent, SupervisorLine, Track,
+    TrainerConfig, WandbPage,
 };
 pub use crate::replay::Replay;
 pub use crate::run_dir::{RunDir, RunId};

@@ -63,6 +63,40 @@ pub struct Manifest {
     /// The runs that it was made together with: several seeds of one configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupId>,
+    /// The W&B server that is told of it as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub track: Option<Track>,
+}
+
+/// Where a run is told at a W&B server, as it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Track {
+    /// The server, without a slash at its end.
+    pub base_url: String,
+    /// Whose project; nothing where the server is to choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<String>,
+    /// The project.
+    pub project: String,
+    /// The id of the run there.
+    pub id: String,
+    /// Environment steps of a window, by which rows are numbered.
+    pub window_steps: u64,
+}
+
+/// Where a run is at a W&B server, as the server has said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WandbPage {
+    /// The id of the run there.
+    pub id: String,
+    /// Its page for people.
+    pub url: String,
+    /// Whose project it is in.
+    pub entity: String,
+    /// The project.
+    pub project: String,
+    /// The server.
+    pub base_url: String,
 }
 
 /// Where a fork began.
@@ -857,6 +891,8 @@ pub enum SupervisorEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<LineCounts>,
     },
+    /// A W&B server is told of the run as well, from now on or again.
+    Tracked(WandbPage),
     /// A control line was not delivered.
     ControlRefused {
         /// Its place in `control.jsonl`, from 1, whatever number it gives itself.

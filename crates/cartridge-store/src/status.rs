@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::records::{
     ControlLine, DoneReason, Evaluation, Event, EventLine, GpuSample, LineCounts, MatchResult,
-    MetricLine, SupervisorEvent, SupervisorLine, TrainerConfig,
+    MetricLine, SupervisorEvent, SupervisorLine, TrainerConfig, WandbPage,
 };
 
 /// Where a run is in its life.
@@ -142,6 +142,8 @@ pub struct RunStatus {
     pub lines: Option<LineCounts>,
     /// What a foreign trainer said of itself.
     pub trainer: Option<TrainerConfig>,
+    /// Where it is at a W&B server, once that was told of it.
+    pub wandb: Option<WandbPage>,
     /// Why its supervisor ended it, unless it was asked to.
     pub end_reason: Option<String>,
     /// When the trainer started.
@@ -392,6 +394,7 @@ impl RunStatus {
                 self.gpu = *gpu;
                 self.lines.clone_from(lines);
             }
+            SupervisorEvent::Tracked(page) => self.wandb = Some(page.clone()),
             SupervisorEvent::ControlRefused { line, .. } => _ = self.refused.insert(*line),
             SupervisorEvent::Exited { code, signal, forced, log, reason, lines } => {
                 let log = log.clone();

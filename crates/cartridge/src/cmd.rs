@@ -45,6 +45,7 @@ pub(crate) mod tensorboard;
 pub(crate) mod token;
 pub(crate) mod tournament;
 pub(crate) mod trace;
+pub(crate) mod track;
 pub(crate) mod train;
 pub(crate) mod up;
 pub(crate) mod url;

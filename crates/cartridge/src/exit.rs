@@ -57,6 +57,9 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::BadAction { .. }
             | RunError::BadActions { .. }
             | RunError::BadDatasetName(_)
+            | RunError::Wandb(_)
+            | RunError::NoWandbKey(_)
+            | RunError::BadWandbServer(_)
             | RunError::BadToken { .. },
         ) => Exit::Usage,
         Some(
@@ -92,6 +95,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::AlertOver(_)
             | RunError::NotNow { .. }
             | RunError::NothingLeft { .. }
+            | RunError::NotTracked(_)
             | RunError::NoFork(_)
             | RunError::NoPolicy(_)
             | RunError::NobodyToAsk { .. }

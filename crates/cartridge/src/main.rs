@@ -61,6 +61,7 @@ enum Command {
     Video(cmd::video::Args),
     Artifacts(cmd::artifacts::Args),
     Tensorboard(cmd::tensorboard::Args),
+    Track(cmd::track::Args),
     /// Ask a run to save a checkpoint and end
     Stop(cmd::control::Args),
     /// Stop the stepping of a run; its process stays
@@ -137,6 +138,7 @@ fn main() -> Exit {
         Command::Video(args) => cmd::video::run(&args),
         Command::Artifacts(args) => cmd::artifacts::run(&args),
         Command::Tensorboard(args) => cmd::tensorboard::run(&args),
+        Command::Track(args) => cmd::track::run(&args),
         Command::Stop(args) => cmd::control::run(&args, Ask::Stop),
         Command::Pause(args) => cmd::control::run(&args, Ask::Pause),
         Command::Resume(args) => cmd::control::resume(&args),

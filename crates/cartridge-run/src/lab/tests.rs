@@ -35,6 +35,7 @@ fn make_run(data: &DataDir) -> (RunDir, RunId) {
         limits: Default::default(),
         experiment_id: None,
         group: None,
+        track: None,
     })
     .unwrap();
     (dir, manifest.id)

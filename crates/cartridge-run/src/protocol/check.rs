@@ -208,6 +208,7 @@ fn start(options: &Options, dir: &RunDir, socket: &Path) -> Result<Child> {
         limits: Default::default(),
         experiment_id: None,
         group: None,
+        track: None,
     };
     let program = options.command.first().cloned().unwrap_or_default();
     let mut command = Command::new(&program);

@@ -13,8 +13,10 @@ use cartridge_run::experiment::{self, MOST_RUNS, Plan};
 use cartridge_run::lab::{self, RunView};
 use cartridge_run::launch::Terms;
 use cartridge_run::opponent::Opponent;
+use cartridge_run::retention::LabConfig;
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, Limits, Restart, RunId, RunState as Stored};
+use cartridge_run::track::account::Account;
 use cartridge_run::{Algorithm, Lab, RunConfig, RunError, steer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -147,6 +149,9 @@ pub struct Run {
     /// The runs that it was made together with: several seeds of one configuration.
     #[schema(required)]
     pub group: Option<String>,
+    /// Where it is at a W&B server, if it was made with `track` and the server has heard of it.
+    #[schema(required)]
+    pub wandb: Option<WandbPage>,
     /// Settings that were changed while it trained, and what they are now.
     pub tuned: BTreeMap<String, f64>,
     /// What can be asked of it now.
@@ -162,6 +167,30 @@ pub struct RunCost {
     pub per_hour: f64,
     /// What it has come to since it was started.
     pub so_far: f64,
+}
+
+/// Where a run is at a W&B server.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct WandbPage {
+    /// The id of the run there.
+    pub id: String,
+    /// Its page for people.
+    #[schema(example = "https://wandb.ai/me/cartridge/runs/r-7f3k2m-4wq09d")]
+    pub url: String,
+    /// Whose project it is in.
+    pub entity: String,
+    /// The project.
+    pub project: String,
+    /// The server.
+    #[schema(example = "https://api.wandb.ai")]
+    pub base_url: String,
+}
+
+impl From<store::WandbPage> for WandbPage {
+    fn from(page: store::WandbPage) -> Self {
+        let store::WandbPage { id, url, entity, project, base_url } = page;
+        Self { id, url, entity, project, base_url }
+    }
 }
 
 /// Where a fork began.
@@ -576,6 +605,7 @@ impl From<RunView> for Run {
                 store::RunKind::Eval if is_supervised => evaluation_capabilities(state),
                 store::RunKind::Eval | store::RunKind::Human => Vec::new(),
             },
+            wandb: status.wandb.map(Into::into),
             tuned: status.tuned,
         }
     }
@@ -717,6 +747,10 @@ pub struct NewRun {
     pub max_seconds: Option<f64>,
     /// What it needs; less is left for others while it is at work.
     pub resources: Option<NewResources>,
+    /// Whether the W&B server that the lab knows is told of it as well: the one in its environment or
+    /// in `lab.json`, with the lab's key.
+    #[serde(default)]
+    pub track: bool,
 }
 
 /// The seeds of several runs.
@@ -955,7 +989,7 @@ async fn start_run(
     let made = state
         .ask(move |lab| {
             let plan = new.plan(lab)?;
-            let terms = new.terms();
+            let terms = new.terms(lab)?;
             if new.dry_run {
                 request.changes_nothing();
                 let runs = lab.preview_runs(&plan, &terms)?;
@@ -1046,11 +1080,16 @@ impl NewRun {
     }
 
     /// What holds whatever it trains.
-    fn terms(&self) -> Terms {
+    fn terms(&self, lab: &Lab) -> cartridge_run::Result<Terms> {
         let max = self.restarts.unwrap_or(0).min(1000);
         let restart = (max > 0).then_some(Restart { max, backoff_s: BACKOFF_S });
         let limits = Limits { max_seconds: self.max_seconds, ..Limits::default() };
-        Terms { restart, limits, ..Terms::default() }
+        let server = || {
+            let config = LabConfig::read(lab.data())?;
+            Account::from_environment().server(&config, None, None)
+        };
+        let track = self.track.then(server).transpose()?;
+        Ok(Terms { restart, limits, track, ..Terms::default() })
     }
 }
 

@@ -62,13 +62,7 @@ async fn the_door_has_its_own_locks() {
     }
     let looks = lab.token(Role::Viewer, None);
     check_problem(lab.query(&basic(&looks), viewer, json!({})).await, (403, "role_too_low", &[]));
-    for path in [
-        "/graphql",
-        "/files/lab/p/abc/file_stream",
-        "/files/",
-        "/sdk/otel/v1/metrics",
-        "/wandb/files/r-000000/x",
-    ] {
+    for path in ["/graphql", "/files/lab/p/abc/file_stream", "/files/", "/wandb/files/r-000000/x"] {
         let (status, _) =
             read(lab.send(bare("POST", path).body(Body::empty()).unwrap()).await).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}");
@@ -91,6 +85,59 @@ async fn the_door_has_its_own_locks() {
     let request = bare("GET", "/api/runs").header("authorization", basic(&operator));
     let (status, _) = read(lab.send(request.body(Body::empty()).unwrap()).await).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn what_clients_tell_of_themselves_is_dropped() {
+    let lab = TestLab::new();
+    let told = |path: &str, body: Vec<u8>| {
+        let request = bare("POST", path).header("content-type", "application/x-protobuf");
+        lab.send(request.body(Body::from(body)).unwrap())
+    };
+    for path in ["/sdk/otel/v1/metrics", "/sdk/what/ever"] {
+        let response = told(path, vec![10, 200]).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        assert!(response.headers().get("set-cookie").is_none());
+    }
+    let response = told("/sdk/otel/v1/metrics", vec![0; 1024 * 1024 + 1]).await;
+    assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let (status, answer) = lab.at_door("Basic ???", "/sdk/x", json!({})).await;
+    assert_eq!((status, answer), (StatusCode::OK, json!({})));
+    // It leads nowhere else, and nowhere with another name.
+    for (path, method) in [("/api/sdk/x", "POST"), ("/sdk/x", "DELETE")] {
+        let status = lab.send(bare(method, path).body(Body::empty()).unwrap()).await.status();
+        assert!(!status.is_success(), "{method} {path}: {status}");
+    }
+    let foreign = bare("POST", "/sdk/x").header("origin", "https://elsewhere.example");
+    let status = lab.send(foreign.body(Body::empty()).unwrap()).await.status();
+    assert_eq!(status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn the_address_that_a_client_prints_leads_to_the_run() {
+    let lab = TestLab::new();
+    let (_, id) = lab.wandb_run().await;
+    let cookie = lab.state.auth.login_cookie(&lab.state.auth.owner());
+    let cookie = cookie.split(';').next().unwrap();
+    let follow = |path: &str, cookie: Option<&str>| {
+        let request = bare("GET", path).header("cookie", cookie.unwrap_or_default());
+        lab.send(request.body(Body::empty()).unwrap())
+    };
+    let response = follow("/lab/p/runs/abc", Some(cookie)).await;
+    assert_eq!(response.status(), StatusCode::SEE_OTHER);
+    assert_eq!(response.headers()["location"], format!("/runs/{id}"));
+    // Who is not logged in does not learn whether there is such a run.
+    let (known, unknown) =
+        (follow("/lab/p/runs/abc", None).await, follow("/lab/p/runs/x", None).await);
+    assert_eq!((known.status(), unknown.status()), (StatusCode::OK, StatusCode::OK));
+    for path in
+        ["/lab/p/runs/x", "/lab/other/runs/abc", "/lab/p/runs/abc/more", "/lab/p/runs/..%2F"]
+    {
+        let response = follow(path, Some(cookie)).await;
+        assert!(response.headers().get("location").is_none(), "{path}");
+    }
+    let status = follow("/api/p/runs/abc", Some(cookie)).await.status();
+    assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]

@@ -3,6 +3,9 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use data_encoding::BASE64;
+use serde_json::json;
+
 use super::*;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -164,7 +167,7 @@ fn who_is_slow_is_not_waited_for() {
     let server = Server::start(Duration::from_secs(2));
     let began = Instant::now();
     let slow = upstream().ask(&server.source(60), "q", &json!({})).unwrap_err();
-    assert_eq!(slow, Trouble::Slow);
+    assert!(matches!(slow, Trouble::Slow(_)));
     assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
 }
 

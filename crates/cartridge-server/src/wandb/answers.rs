@@ -8,7 +8,7 @@ use cartridge_run::lab::{CardChange, WandbRun};
 use cartridge_run::steer::By;
 use cartridge_run::store::{RunId, StoreError};
 use cartridge_run::wandb::folder::{KeptFile, check_file_name, split_line};
-use cartridge_run::wandb::{ENTITY, Key, PROJECT, row};
+use cartridge_run::wandb::{ENTITY, Key, PROJECT, encoded, row};
 use cartridge_run::{Lab, RunError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -658,20 +658,6 @@ fn is_like(name: &str, pattern: &str) -> bool {
         can = next;
     }
     can[name.len()]
-}
-
-/// One step of a path, fit to stand in an address.
-fn encoded(step: &str) -> String {
-    let mut text = String::new();
-    for byte in step.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                text.push(char::from(byte));
-            }
-            byte => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ impl Fixture {
             limits: Default::default(),
             experiment_id: None,
             group: None,
+            track: None,
         })
         .unwrap();
         (dir, manifest.id)

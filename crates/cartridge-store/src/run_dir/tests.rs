@@ -21,6 +21,7 @@ pub(crate) fn manifest(id: RunId) -> Manifest {
         limits: Default::default(),
         experiment_id: None,
         group: None,
+        track: None,
     }
 }
 

@@ -12,12 +12,14 @@ use cartridge_run::experiment::Plan;
 use cartridge_run::lab::{self, Presence};
 use cartridge_run::launch::{Launcher, Terms};
 use cartridge_run::queue::{self, Demand};
+use cartridge_run::retention::LabConfig;
 use cartridge_run::steer::{self, By, Turn};
 use cartridge_run::store::{
     Command, DataDir, ExperimentId, Follower, Limits, Manifest, News, Restart, RunDir, RunId,
     RunState, RunStatus, jsonl,
 };
 use cartridge_run::supervisor::HEARTBEAT;
+use cartridge_run::track::account::Account;
 use cartridge_run::{Algorithm, ConfigError, RunConfig, RunError};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -71,6 +73,16 @@ pub(crate) struct Args {
     /// option of the environment; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Tell a W&B server of the run as well: the one in WANDB_BASE_URL, or W&B's own, with the key in
+    /// WANDB_API_KEY or that of `wandb login`
+    #[arg(long)]
+    track: bool,
+    /// The project there; otherwise WANDB_PROJECT, or cartridge
+    #[arg(long, value_name = "P", requires = "track")]
+    wandb_project: Option<String>,
+    /// Whose project it is; otherwise WANDB_ENTITY, or that of the key
+    #[arg(long, value_name = "E", requires = "track")]
+    wandb_entity: Option<String>,
     #[command(flatten)]
     experiment: ExperimentArgs,
     #[command(flatten)]
@@ -123,6 +135,7 @@ impl TermArgs {
             limits: Limits { max_seconds: self.max_seconds, ..Limits::default() },
             experiment_id,
             group: None,
+            track: None,
         }
     }
 
@@ -161,15 +174,29 @@ struct Report {
     eval_mean: Option<f64>,
     weights_sha256: Option<String>,
     checkpoint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wandb_url: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // Checked before anything is made, so that a misspelt word leaves nothing behind.
     let plan = plan(args)?;
-    let terms = args.terms.terms(args.experiment.experiment.clone());
+    let mut terms = args.terms.terms(args.experiment.experiment.clone());
     let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
     let data = args.data.open()?;
+    let account = Account::from_environment();
+    if args.track {
+        let config = LabConfig::read(&data)?;
+        let (entity, project) = (args.wandb_entity.as_deref(), args.wandb_project.as_deref());
+        terms.track = Some(account.server(&config, entity, project)?);
+    }
     let lab = args.terms.admit(&data, &plan.demand())?;
+    if let Some(lab) = lab.as_ref().filter(|_| args.track && account.has_own_key()) {
+        note(&format!(
+            "the lab at {} starts this run, and needs WANDB_API_KEY in its own environment; --now starts it from here",
+            lab.address
+        ));
+    }
     if args.dry_run {
         let planned = plan.preview(&data, &launcher, &terms);
         planned.iter().for_each(|run| say_planned(run, args.json));
@@ -425,6 +452,8 @@ pub(crate) struct Watcher {
     shown_log: Option<u64>,
     /// Whether a lab starts the run.
     pub(crate) is_handed_over: bool,
+    /// The address at W&B that was shown.
+    shown_page: Option<String>,
 }
 
 impl Watcher {
@@ -451,6 +480,7 @@ impl Watcher {
             total,
             shown_log: (total.is_none() && !json).then_some(0),
             is_handed_over: false,
+            shown_page: None,
         }
     }
 
@@ -470,6 +500,11 @@ impl Watcher {
             for line in &news.metrics {
                 say_json(&json!({ "step": line.step, "metrics": line.values }));
             }
+        }
+        let page = status.wandb.as_ref().map(|page| &page.url);
+        if page != self.shown_page.as_ref() {
+            self.shown_page = page.cloned();
+            self.bar.suspend(|| note(&format!("W&B: {}", page.map_or("", String::as_str))));
         }
         for (_, line) in &news.events {
             if line.event.level() != cartridge_run::store::Level::Info {
@@ -565,6 +600,7 @@ impl Watcher {
                 .map(|name| self.dir.checkpoints_path().join(name))
                 .or_else(|| foreign_checkpoint(&self.dir, status))
                 .map(|path| path.display().to_string()),
+            wandb_url: status.wandb.as_ref().map(|page| page.url.clone()),
         };
         self.bar.finish_and_clear();
         if self.json {

@@ -4404,6 +4404,11 @@ export interface components {
              * @default 1000000
              */
             total_timesteps: number | null;
+            /**
+             * @description Whether the W&B server that the lab knows is told of it as well: the one in its environment or
+             *     in `lab.json`, with the lab's key.
+             */
+            track?: boolean;
         };
         /** @description Which openings or episodes are played. */
         NewSeedPlan: {
@@ -5359,6 +5364,7 @@ export interface components {
             tuned: {
                 [key: string]: number;
             };
+            wandb: components["schemas"]["WandbPage"] | null;
         };
         /** @description What a run costs, as an estimate: as if it had always used what was measured last. */
         RunCost: {
@@ -5988,6 +5994,25 @@ export interface components {
         WandbIteration: components["schemas"]["AnalyticsIteration"] & {
             /** @description How good the answer is. */
             source: components["schemas"]["WandbSourceState"];
+        };
+        /** @description Where a run is at a W&B server. */
+        WandbPage: {
+            /**
+             * @description The server.
+             * @example https://api.wandb.ai
+             */
+            base_url: string;
+            /** @description Whose project it is in. */
+            entity: string;
+            /** @description The id of the run there. */
+            id: string;
+            /** @description The project. */
+            project: string;
+            /**
+             * @description Its page for people.
+             * @example https://wandb.ai/me/cartridge/runs/r-7f3k2m-4wq09d
+             */
+            url: string;
         };
         /** @description A run on a W&B server. */
         WandbRun: {

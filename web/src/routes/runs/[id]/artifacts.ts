@@ -20,14 +20,14 @@ export interface Doors {
 }
 
 export function doorsOf(
-  run: Pick<Run, 'id' | 'kind'>,
+  run: Pick<Run, 'id' | 'kind' | 'wandb'>,
   tensorboard: readonly Artifact[],
   wandb: readonly Artifact[],
   found: Pick<Artifacts, 'wandb_url'> | null,
 ): Doors {
   const folder = (artifact: Artifact | undefined) =>
     artifact ? `/api/runs/${encodeURIComponent(run.id)}/artifacts/${artifact.id}` : null;
-  const page = found?.wandb_url ?? null;
+  const page = [run.wandb?.url, found?.wandb_url].find(isPage) ?? null;
   const files = folder(wandb.at(-1));
   return {
     video:
@@ -48,10 +48,17 @@ export function doorsOf(
         ? 'Its page at Weights & Biases'
         : files
           ? 'Its W&B folder as an archive, for wandb sync'
-          : 'Not on W&B: its trainer told of no page',
+          : run.kind === 'external'
+            ? 'Not on W&B: its trainer told of no page'
+            : 'Enable --track and log in to use W&B',
       away: page !== null,
     },
   };
+}
+
+/** Whether an address is one of a page; whoever names it might name anything. */
+function isPage(address: string | null | undefined): address is string {
+  return /^https?:\/\//.test(address ?? '');
 }
 
 /** What was removed to make room, newest first. */
