@@ -283,6 +283,7 @@ impl ApiError {
                 RunError::WandbFull(_) => (StatusCode::PAYLOAD_TOO_LARGE, "wandb_full"),
                 RunError::NoWandbRun(_) => (StatusCode::NOT_FOUND, "no_such_run"),
                 RunError::NoWandbFile(_) => (StatusCode::NOT_FOUND, "no_such_file"),
+                RunError::NoSuchTrainer { .. } => (StatusCode::NOT_FOUND, "no_such_trainer"),
                 RunError::NoSuchAlert(_) => (StatusCode::NOT_FOUND, "no_such_alert"),
                 RunError::AlertOver(_) => (StatusCode::CONFLICT, "alert_over"),
                 RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),

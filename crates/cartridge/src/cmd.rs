@@ -46,6 +46,7 @@ pub(crate) mod token;
 pub(crate) mod tournament;
 pub(crate) mod trace;
 pub(crate) mod train;
+pub(crate) mod trainers;
 pub(crate) mod up;
 pub(crate) mod url;
 pub(crate) mod video;
