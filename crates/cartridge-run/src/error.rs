@@ -221,6 +221,14 @@ pub enum RunError {
     /// The alert is over.
     #[error("alert `{0}` is over already; nothing is left to take note of")]
     AlertOver(String),
+    /// No trainer has this name.
+    #[error("there is no trainer `{id}`; {hint}")]
+    NoSuchTrainer {
+        /// What was asked for.
+        id: String,
+        /// What may have been meant.
+        hint: String,
+    },
     /// The run has no such checkpoint.
     #[error("run `{run}` has no checkpoint `{name}`")]
     NoSuchCheckpoint {

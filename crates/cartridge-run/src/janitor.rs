@@ -107,9 +107,10 @@ impl Known {
             kind: manifest.kind,
             env_id: manifest.env_id.clone(),
             experiment_id: manifest.experiment_id.clone(),
-            agent: match &manifest.command {
-                Some(command) => command.join(" "),
-                None => config["algo"].as_str().unwrap_or("trainer").to_owned(),
+            agent: match (config["trainer_id"].as_str(), &manifest.command) {
+                (Some(trainer), _) => trainer.to_owned(),
+                (None, Some(command)) => command.join(" "),
+                (None, None) => config["algo"].as_str().unwrap_or("trainer").to_owned(),
             },
             evaluates: manifest.evaluates(),
             keep_videos: count("keep_videos"),

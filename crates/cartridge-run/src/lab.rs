@@ -13,6 +13,7 @@ mod models;
 mod networks;
 mod readiness;
 mod steering;
+mod trainers;
 mod views;
 mod wandb;
 

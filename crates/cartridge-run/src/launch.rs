@@ -18,6 +18,7 @@ use crate::clock::unix_now;
 use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::{self, Named};
+use crate::named_trainer::StartedAs;
 use crate::{track, wandb};
 
 /// What holds for a run whatever it trains.
@@ -54,6 +55,33 @@ pub struct External {
     pub resources: Resources,
     /// What holds whatever it trains.
     pub terms: Terms,
+    /// The name by which it was started, where it has one.
+    pub started_as: Option<StartedAs>,
+}
+
+/// Variables that say which programs and machines a trainer uses. They are kept with the run, so
+/// that it is the same whoever starts it: the one who made it, or the lab later.
+const KEPT_VARIABLES: [&str; 12] = [
+    "PATH",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "LD_LIBRARY_PATH",
+    "CUDA_HOME",
+    "CUDA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+];
+
+/// The variables of this process that are kept with a run.
+pub fn kept_environment() -> BTreeMap<String, String> {
+    let kept = KEPT_VARIABLES
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+    kept.collect()
 }
 
 /// Starts supervisors: knows which program to start.
@@ -137,11 +165,31 @@ impl Launcher {
         data: &DataDir,
         external: External,
     ) -> Result<(RunDir, Manifest)> {
-        let External { env_id, name, seed, command, cwd, environment, resources, terms } = external;
+        let External {
+            env_id,
+            name,
+            seed,
+            command,
+            cwd,
+            environment,
+            resources,
+            terms,
+            started_as,
+        } = external;
         // A trainer that is not ours tells W&B itself.
         let Terms { restart, limits, experiment_id, group, track: _ } = terms;
-        let mut config =
-            serde_json::json!({ "env_id": env_id, "command": command, "resources": resources });
+        let mut config = match started_as {
+            // Which program that is, is the business of whoever wrote `lab.json`.
+            Some(StartedAs { trainer_id, arguments }) => serde_json::json!({
+                "env_id": env_id,
+                "trainer_id": trainer_id,
+                "arguments": arguments,
+                "resources": resources,
+            }),
+            None => {
+                serde_json::json!({ "env_id": env_id, "command": command, "resources": resources })
+            }
+        };
         if let Some(seed) = seed {
             config["seeds"] = serde_json::json!({ "seed_base": seed });
         }

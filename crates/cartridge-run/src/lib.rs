@@ -7,6 +7,7 @@
 //! * [`experiment`]: templates of runs, and the runs that are made from them; [`aggregate`]: what
 //!   several runs come to.
 //! * [`launch`]: from a configuration to a run folder with a supervisor at work on it.
+//! * [`named_trainer`]: trainers that `lab.json` names, so that they can be started by name.
 //! * [`queue`]: which of the waiting runs can be started now.
 //! * [`supervisor`]: the detached process that starts, watches and ends one trainer.
 //! * `descendants`: every process that a trainer has started, wherever it has gone.
@@ -97,6 +98,7 @@ pub mod live;
 pub mod matches;
 pub mod metrics;
 pub mod model;
+pub mod named_trainer;
 pub mod notation;
 pub mod opponent;
 pub mod par;

@@ -25,6 +25,7 @@ use serde_json::Value;
 use crate::checkpoint;
 use crate::config::{Analytics, ConfigError, plain_words};
 use crate::error::Result;
+use crate::named_trainer::Trainers;
 
 /// Format of `data/lab.json`.
 const FORMAT: u32 = 1;
@@ -49,6 +50,8 @@ pub struct LabConfig {
     pub links: Links,
     /// A W&B server whose runs are shown beside the lab's own.
     pub wandb: WandbSource,
+    /// Trainers that may be started by name.
+    pub trainers: Trainers,
 }
 
 impl Default for LabConfig {
@@ -62,6 +65,7 @@ impl Default for LabConfig {
             prices: Prices::default(),
             links: Links::default(),
             wandb: WandbSource::default(),
+            trainers: Trainers::default(),
         }
     }
 }
@@ -223,6 +227,10 @@ impl LabConfig {
     pub(crate) fn parse(value: &Value) -> Result<Self, ConfigError> {
         let known = serde_json::to_value(Self::default()).expect("plain data");
         refuse_unknown("", value, &known)?;
+        // They have names of their own, and are looked at by themselves.
+        if let Some(trainers) = value.get("trainers") {
+            Trainers::parse(trainers)?;
+        }
         serde_path_to_error::deserialize(value).map_err(|error| ConfigError::BadValue {
             key: error.path().to_string(),
             detail: plain_words(&error.inner().to_string()),
@@ -244,6 +252,9 @@ fn refuse_unknown(prefix: &str, given: &Value, known: &Value) -> Result<(), Conf
             };
             return Err(ConfigError::UnknownKey { key: format!("{prefix}{key}"), hint });
         };
+        if prefix.is_empty() && key == "trainers" {
+            continue;
+        }
         refuse_unknown(&format!("{prefix}{key}."), value, known)?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What may be changed of `data/lab.json` while the lab is at work.
 //!
-//! Whom the lab answers and who is told of alerts are not among it: those are decided by whoever
-//! can write the file, not by whoever holds a token.
+//! Whom the lab answers, who is told of alerts and which programs it starts are not among it: those
+//! are decided by whoever can write the file, not by whoever holds a token.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -109,11 +109,18 @@ pub(crate) fn record(
 
 /// What the audit says of a run that was made. All of it is in the manifest, which never changes.
 fn made(manifest: &Manifest) -> Value {
-    json!({
+    let mut made = json!({
         "name": manifest.name,
         "env_id": manifest.env_id,
         "config_sha256": content_hash(&manifest.config),
-    })
+    });
+    // Whoever reads the audit should not have to look for what a program was told.
+    for key in ["trainer_id", "arguments"] {
+        if let Some(value) = manifest.config.get(key) {
+            made[key] = value.clone();
+        }
+    }
+    made
 }
 
 /// Makes a training, which is queued until it is started.

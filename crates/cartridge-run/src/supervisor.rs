@@ -154,8 +154,7 @@ pub fn supervise(
     let mut child = match started {
         Ok(child) => child,
         Err(source) => {
-            let program = command.get_program().to_string_lossy().into_owned();
-            let error = RunError::Spawn { program, source };
+            let error = cannot_start(&command, &manifest, source);
             journal.write_patiently(&SupervisorEvent::Exited {
                 code: None,
                 signal: None,
@@ -282,6 +281,21 @@ fn tell_what_is_left(dir: &RunDir, attempt: u32, told: &[String]) {
         _ = events.append(&EventLine { attempt, t: unix_now(), event });
     }
     _ = events.sync();
+}
+
+/// Why a trainer was not started. The system says the same of a folder that is missing as of a
+/// program.
+fn cannot_start(command: &Command, manifest: &Manifest, source: std::io::Error) -> RunError {
+    let folder = manifest.cwd.as_ref().filter(|folder| !folder.is_dir());
+    let Some(folder) = folder else {
+        return RunError::Spawn {
+            program: command.get_program().to_string_lossy().into_owned(),
+            source,
+        };
+    };
+    let program = manifest.command.iter().flatten().next().cloned().unwrap_or_default();
+    let detail = format!("there is no folder {} to start it in", folder.display());
+    RunError::Spawn { program, source: std::io::Error::new(source.kind(), detail) }
 }
 
 /// What our own trainer is told.

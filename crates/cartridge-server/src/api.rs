@@ -31,4 +31,5 @@ pub mod telemetry;
 pub mod theatre;
 pub mod thoughts;
 pub mod tokens;
+pub mod trainers;
 pub mod wandb;

@@ -286,6 +286,7 @@ impl ApiError {
                 RunError::NoWandbKey(_) | RunError::BadWandbServer(_) => {
                     (StatusCode::CONFLICT, "wandb_not_configured")
                 }
+                RunError::NoSuchTrainer { .. } => (StatusCode::NOT_FOUND, "no_such_trainer"),
                 RunError::NoSuchAlert(_) => (StatusCode::NOT_FOUND, "no_such_alert"),
                 RunError::AlertOver(_) => (StatusCode::CONFLICT, "alert_over"),
                 RunError::NoSuchToken(_) => (StatusCode::NOT_FOUND, "no_such_token"),

@@ -22,7 +22,8 @@
 //!
 //! **Invariants:** every route outside [`auth::PUBLIC`] needs the token, because the check stands
 //! before the routes and not in them. No route takes a path or a command line, but for the names of
-//! files that a `wandb` client sends, which stay below a folder of their run.
+//! files that a `wandb` client sends, which stay below a folder of their run. Trainers are started
+//! by the names that the lab's own file gives them.
 
 pub mod api;
 pub mod assets;
@@ -158,6 +159,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::experiments::router())
         .merge(api::settings::router())
         .merge(api::runs::router())
+        .merge(api::trainers::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())
         .merge(api::insights::router())

@@ -208,6 +208,21 @@ fn command(method: &Method, route: &str, asked: &Asked<'_>) -> Option<Vec<String
             more.push("--detach".to_owned());
             words(&["train", env_id], more)
         }
+        ("POST", "/api/trainers/{id}/runs") => {
+            let mut more = asked.flags(&[
+                ("env_id", "--env"),
+                ("name", "--name"),
+                ("seed", "--seed"),
+                ("restarts", "--restarts"),
+                ("max_seconds", "--max-seconds"),
+                ("max_steps", "--max-steps"),
+            ]);
+            for (name, value) in body["arguments"].as_object().into_iter().flatten() {
+                more.extend(["--arg".to_owned(), format!("{name}={}", plain(value))]);
+            }
+            more.push("--detach".to_owned());
+            words(&["exec", "--trainer", &asked.part(2)], more)
+        }
         ("POST", "/api/experiments") => {
             let config = body["config"].as_object()?;
             let mut more = asked.flags(&[
@@ -414,6 +429,19 @@ mod tests {
             "-H 'Content-Type: application/json' -d \
              '{\"experiment_id\":\"e-7f3k2m\",\"seeds\":{\"seed_base\":1,\"count\":5},\
              \"overrides\":{\"trainer\":{\"lr\":0.001}}}' http://localhost:1/api/runs",
+        );
+        check(
+            "POST",
+            "/api/trainers/{id}/runs",
+            "/api/trainers/cem/runs",
+            &json!({ "arguments": { "steps": 2000, "tag": "it's -x" }, "name": "Red" }),
+            Some(
+                "cartridge exec --trainer cem --name Red --arg steps=2000 \
+                 --arg 'tag=it'\\''s -x' --detach",
+            ),
+            "-H 'Content-Type: application/json' -d \
+             '{\"arguments\":{\"steps\":2000,\"tag\":\"it'\\''s -x\"},\"name\":\"Red\"}' \
+             http://localhost:1/api/trainers/cem/runs",
         );
         check(
             "POST",

@@ -51,6 +51,7 @@ impl Rule {
 /// Every route that changes something, and those that not every viewer may see.
 pub const RULES: &[Rule] = &[
     operator("POST", "/api/runs"),
+    operator("POST", "/api/trainers/{id}/runs"),
     operator("POST", "/api/experiments"),
     operator("POST", "/api/experiments/{id}/archive"),
     operator("POST", "/api/experiments/{id}/clone"),

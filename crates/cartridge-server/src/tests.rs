@@ -36,10 +36,15 @@ impl TestLab {
     }
 
     fn with_limits(folder: TempDir, limits: limits::Limits) -> Self {
-        let data = DataDir::open(folder.path()).unwrap();
         // No run is trained in these tests; those that do start the real binary.
+        Self::launching("/nonexistent/cartridge", folder, limits)
+    }
+
+    /// An application that starts `program` for its runs.
+    fn launching(program: &str, folder: TempDir, limits: limits::Limits) -> Self {
+        let data = DataDir::open(folder.path()).unwrap();
         let launcher = Launcher {
-            program: PathBuf::from("/nonexistent/cartridge"),
+            program: PathBuf::from(program),
             version: "0.0.0".to_owned(),
             stop_grace: std::time::Duration::ZERO,
         };
@@ -590,6 +595,7 @@ mod models;
 mod settings;
 mod theatre;
 mod thoughts;
+mod trainers;
 mod wandb;
 
 #[tokio::test]

@@ -47,6 +47,7 @@ pub(crate) mod tournament;
 pub(crate) mod trace;
 pub(crate) mod track;
 pub(crate) mod train;
+pub(crate) mod trainers;
 pub(crate) mod up;
 pub(crate) mod url;
 pub(crate) mod video;

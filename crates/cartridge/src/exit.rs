@@ -87,6 +87,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::NoContest(_)
             | RunError::NoSuchToken(_)
             | RunError::NoSuchAlert(_)
+            | RunError::NoSuchTrainer { .. }
             | RunError::NothingToExport { .. }
             | RunError::NoTensorBoard,
         ) => Exit::NotFound,

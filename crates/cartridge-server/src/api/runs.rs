@@ -45,6 +45,9 @@ pub struct Run {
     pub env_name: String,
     /// The algorithm.
     pub algorithm: String,
+    /// The name of its trainer, where it was started by one that `lab.json` has.
+    #[schema(required)]
+    pub trainer_id: Option<String>,
     /// The number that decides the whole run, unless a trainer of somebody else has never told.
     pub seed: Option<u64>,
     /// Where it is in its life.
@@ -531,6 +534,7 @@ impl From<RunView> for Run {
                 .or_else(|| said?.algo.as_deref())
                 .unwrap_or_default()
                 .to_owned(),
+            trainer_id: manifest.config["trainer_id"].as_str().map(str::to_owned),
             seed: [&manifest.config["seeds"]["seed_base"], &manifest.config["seed"]]
                 .into_iter()
                 .find_map(Value::as_u64)
@@ -804,7 +808,7 @@ pub struct NewResources {
 }
 
 /// Seconds before a run that failed is started again for the first time.
-const BACKOFF_S: f64 = 5.0;
+pub(crate) const BACKOFF_S: f64 = 5.0;
 
 /// A run that was made, or the first of several.
 #[derive(Debug, Serialize, ToSchema)]

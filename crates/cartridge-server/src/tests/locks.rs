@@ -20,7 +20,7 @@ impl TestLab {
     }
 
     /// Asks with a token and a key, both as given.
-    async fn ask_as(
+    pub(super) async fn ask_as(
         &self,
         token: &str,
         (method, path): (&str, &str),

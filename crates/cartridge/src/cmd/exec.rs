@@ -4,32 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cartridge_run::RunError;
 use cartridge_run::config::{Resources, parse_bytes, parse_cores};
-use cartridge_run::launch::External;
+use cartridge_run::launch::{External, Terms, kept_environment};
+use cartridge_run::named_trainer::{Trainers, Wanted};
 use cartridge_run::queue::Demand;
 use cartridge_run::steer::{self, By};
-use cartridge_run::store::Limits;
+use cartridge_run::store::{DataDir, Limits};
 
 use super::train::{ExperimentArgs, TermArgs, Watcher, count_interrupts, follow, hand_over};
 use super::{DataArgs, STOP_GRACE_SECONDS, launcher, user};
 use crate::exit::Exit;
-
-/// Variables that say which programs and machines a trainer uses. They are kept with the run, so
-/// that it is the same whoever starts it: this command, or the lab later.
-const KEPT_VARIABLES: [&str; 12] = [
-    "PATH",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "LD_LIBRARY_PATH",
-    "CUDA_HOME",
-    "CUDA_VISIBLE_DEVICES",
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-];
 
 /// Run any trainer as a run of the lab
 ///
@@ -37,11 +22,24 @@ const KEPT_VARIABLES: [&str; 12] = [
 /// it prints is its log. The run goes on if this command is closed. The first Ctrl-C asks it to
 /// stop, the second leaves it to itself. While a lab is at work on the data folder, the run waits
 /// in its queue until there is room; Ctrl-C takes a run that waits back.
+///
+/// With --trainer the program is one that `trainers` in lab.json of the data folder names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Id of the environment; it need not be one of ours
-    #[arg(long, value_name = "ID")]
-    env: String,
+    /// Id of the environment; it need not be one of ours. With --trainer: one of those that it
+    /// learns [default: its first]
+    #[arg(long, value_name = "ID", required_unless_present = "trainer")]
+    env: Option<String>,
+    /// A trainer that lab.json names, instead of a command
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["command", "cpu", "memory", "gpu", "pass"],
+    )]
+    trainer: Option<String>,
+    /// A value for an argument of that trainer, such as learning_rate=0.001; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "command")]
+    arg: Vec<String>,
     /// Name of the run, for people
     #[arg(long)]
     name: Option<String>,
@@ -55,8 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<String>,
     /// GPUs that it needs
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    gpu: u32,
+    #[arg(long, value_name = "N")]
+    gpu: Option<u32>,
     /// Another variable of this environment that the program gets also when the lab starts it; it
     /// is kept in run.json, so no secrets; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -81,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(last = true, required_unless_present = "trainer", value_name = "CMD")]
     command: Vec<String>,
 }
 
@@ -109,12 +107,7 @@ fn bytes(text: &str) -> Result<String, String> {
 
 /// The variables that are kept with the run.
 fn environment(args: &Args) -> anyhow::Result<BTreeMap<String, String>> {
-    let mut kept = BTreeMap::new();
-    for name in KEPT_VARIABLES {
-        if let Ok(value) = std::env::var(name) {
-            kept.insert(name.to_owned(), value);
-        }
-    }
+    let mut kept = kept_environment();
     for name in &args.pass {
         if name.starts_with("CARTRIDGE_") {
             anyhow::bail!(
@@ -128,33 +121,56 @@ fn environment(args: &Args) -> anyhow::Result<BTreeMap<String, String>> {
     Ok(kept)
 }
 
+/// The run of a command that was typed.
+fn of_command(args: &Args, terms: Terms) -> anyhow::Result<External> {
+    let usual = Resources::default();
+    let env_id = args.env.clone().context("--env says which environment it is")?;
+    Ok(External {
+        name: args.name.clone().unwrap_or_else(|| format!("{env_id}, {}", args.command[0])),
+        env_id,
+        seed: args.seed,
+        command: args.command.clone(),
+        cwd: std::env::current_dir().context("finding the current folder")?,
+        environment: environment(args)?,
+        resources: Resources {
+            gpu: args.gpu.unwrap_or(usual.gpu),
+            cpu: args.cpu.clone().unwrap_or(usual.cpu),
+            memory: args.memory.clone().unwrap_or(usual.memory),
+            threads: 0,
+        },
+        terms,
+        started_as: None,
+    })
+}
+
+/// The run of a trainer that `lab.json` names.
+fn of_trainer(args: &Args, data: &DataDir, id: &str, terms: Terms) -> anyhow::Result<External> {
+    let trainers = Trainers::read(data)?;
+    let trainer = trainers.find(id)?;
+    let wanted = Wanted {
+        arguments: trainer.read_arguments(&args.arg).map_err(RunError::from)?,
+        env_id: args.env.clone(),
+        name: args.name.clone(),
+        seed: args.seed,
+        terms,
+    };
+    Ok(trainer.external(data, wanted)?)
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let interrupts = count_interrupts()?;
-    let usual = Resources::default();
-    let resources = Resources {
-        gpu: args.gpu,
-        cpu: args.cpu.clone().unwrap_or(usual.cpu),
-        memory: args.memory.clone().unwrap_or(usual.memory),
-        threads: 0,
-    };
     let mut terms = args.terms.terms(args.experiment.experiment.clone());
     terms.limits = Limits {
         max_steps: args.max_steps,
         stop_grace_s: args.stop_grace.map(|seconds| seconds as f64),
         ..terms.limits
     };
-    let lab = args.terms.admit(&data, &Demand::of_resources(&resources))?;
-    let external = External {
-        env_id: args.env.clone(),
-        name: args.name.clone().unwrap_or_else(|| format!("{}, {}", args.env, args.command[0])),
-        seed: args.seed,
-        command: args.command.clone(),
-        cwd: std::env::current_dir().context("finding the current folder")?,
-        environment: environment(args)?,
-        resources,
-        terms,
+    let external = match &args.trainer {
+        Some(id) => of_trainer(args, &data, id, terms)?,
+        None => of_command(args, terms)?,
     };
+    let lab = args.terms.admit(&data, &Demand::of_resources(&external.resources))?;
     let launcher = launcher(Duration::from_secs(args.stop_grace.unwrap_or(STOP_GRACE_SECONDS)))?;
     let manifest = steer::create_external(&data, &launcher, external, By::new(&user()))?;
     hand_over(&data, &launcher, &manifest, lab.as_ref(), args.detach, args.json)?;

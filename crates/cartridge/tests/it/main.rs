@@ -24,3 +24,4 @@ mod security;
 mod self_play;
 mod support;
 mod thinking;
+mod trainers;

@@ -1787,6 +1787,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trainers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the trainers that can be started by name, with what they can be told. */
+        get: operations["list_trainers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trainers/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run of a named trainer as soon as there is room, as `cartridge exec` does. */
+        post: operations["start_trainer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trash": {
         parameters: {
             query?: never;
@@ -2256,6 +2290,11 @@ export interface components {
         };
         /** @description An [`EnvAction`] that owns its numbers, to be kept, drawn or sent: `3` or `[0.5, -1.0]`. */
         AnyAction: components["schemas"]["Action"] | number[];
+        /**
+         * @description What an argument takes.
+         * @enum {string}
+         */
+        ArgumentType: "integer" | "number" | "string" | "boolean" | "choice";
         /** @description Something that a run has made. */
         Artifact: {
             /**
@@ -4544,6 +4583,38 @@ export interface components {
              */
             threads: number;
         };
+        /** @description A run of a named trainer. */
+        NewTrainerRun: {
+            /** @description Values for its arguments, by name; those that are left out are as by default. */
+            arguments?: Record<string, never>;
+            /**
+             * @description One of its environments, if not the first.
+             * @example CartPole-v1
+             */
+            env_id?: string | null;
+            /**
+             * Format: double
+             * @description Seconds after which an attempt is stopped.
+             */
+            max_seconds?: number | null;
+            /**
+             * Format: int64
+             * @description Environment steps after which it is stopped.
+             */
+            max_steps?: number | null;
+            /** @description Name of the run, for people. */
+            name?: string | null;
+            /**
+             * Format: int32
+             * @description How often it is started again when it fails or is lost.
+             */
+            restarts?: number | null;
+            /**
+             * Format: int64
+             * @description Told to the program in `CARTRIDGE_SEED`.
+             */
+            seed?: number | null;
+        };
         /** @description Somebody to play against. */
         Opponent: {
             /** @description What it is, honestly. */
@@ -5360,6 +5431,8 @@ export interface components {
              * @description Environment steps to train for.
              */
             total_timesteps: number;
+            /** @description The name of its trainer, where it was started by one that `lab.json` has. */
+            trainer_id: string | null;
             /** @description Settings that were changed while it trained, and what they are now. */
             tuned: {
                 [key: string]: number;
@@ -5908,6 +5981,49 @@ export interface components {
              * @description Games that it won.
              */
             wins: number;
+        };
+        /** @description A trainer that can be started by its name. */
+        Trainer: {
+            /** @description What it can be told. */
+            arguments: components["schemas"]["TrainerArgument"][];
+            /** @description The environments that it can learn; the first unless another is asked for. */
+            env_ids: string[];
+            /** @description Its name in addresses. */
+            id: string;
+            /** @description Its name for people. */
+            title: string;
+        };
+        /** @description Something that a trainer can be told. */
+        TrainerArgument: {
+            /** @description The words of a choice. */
+            choices: string[];
+            /** @description What it is unless something else is given; without one it is then left out. */
+            default: unknown;
+            /** @description For people. */
+            help: string;
+            /** @description The longest text. */
+            max_length: number | null;
+            /**
+             * Format: double
+             * @description The greatest number.
+             */
+            maximum: number | null;
+            /**
+             * Format: double
+             * @description The least number.
+             */
+            minimum: number | null;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether it must be given. */
+            required: boolean;
+            /** @description What it takes. */
+            type: components["schemas"]["ArgumentType"];
+        };
+        /** @description The trainers that can be started by name. */
+        TrainerList: {
+            /** @description In the order of the lab's file. */
+            trainers: components["schemas"]["Trainer"][];
         };
         /** @description The runs in the trash. */
         Trash: {
@@ -13843,6 +13959,151 @@ export interface operations {
         responses: {
             /** @description The tournament */
             202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trainers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainerList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `lab.json` is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_trainer: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description New for each action, and the same when it is asked for again: the first answer is given again for a day. 409 while the first is under way, 422 with another request. */
+                "idempotency-key": string;
+            };
+            path: {
+                /** @description Name of the trainer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTrainerRun"];
+            };
+        };
+        responses: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -30,6 +30,8 @@ export interface Setting {
   unit: string;
   /** Of a choice, and of a list of words. */
   choices: readonly string[];
+  /** How many letters a text may have. */
+  longest?: number;
   /** How many a list has. */
   counts: readonly [least: number, most: number];
   default: Value;
@@ -204,6 +206,8 @@ export function parse(setting: Setting, text: string): Parsed {
       return { value: values };
     }
     case 'text':
+      if (setting.longest !== undefined && plain.length > setting.longest)
+        return { complaint: `At most ${count(setting.longest)} letters.` };
       return plain === '' && !setting.nullable
         ? { complaint: 'Something, please.' }
         : { value: plain };
