@@ -51,6 +51,10 @@ def test_sb3_ppo(lab):
     policy = lab.data / "runs" / run / "checkpoints" / name / "policy.onnx"
     result = lab.cartridge("eval", policy, "--env", "CartPole-v1", "--episodes", 5)[-1]
     assert result["mean"] > 8.0
+    # And kept under a name, to be rated and replayed.
+    lab.cartridge("models", "import", policy, "--env", "CartPole-v1", "--name", "sb3-ppo")
+    named = lab.cartridge("eval", "model:sb3-ppo", "--episodes", 5)[-1]
+    assert named["mean"] == result["mean"]
 
 
 @needs_sb3
