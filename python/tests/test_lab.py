@@ -305,7 +305,7 @@ def test_pictures_come_while_somebody_watches(lab):
         shown = next(message for message in viewer.messages() if "image" in message)
         assert shown["image"].startswith("data:image/png;base64,")
         assert shown["source"] == "trainer" and shown["reward"] == shown["step"] > 0
-        assert watched() == [1.0]
+        wait_for(lambda: watched() == [1.0])
         viewer.leave()
         wait_for(lambda: watched() == [0.0])
         lab.cartridge("stop", run)

@@ -113,6 +113,8 @@ class Lab:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # Tests that were begun in the background would hand on that Ctrl-C means nothing.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def ran(self, script, *args, seconds=90, code=0, **options):
