@@ -276,9 +276,6 @@ impl Auth {
         if wandb::is_door(path) {
             return Ok(Admission { principal: Some(self.wandb_client(headers)?), uri: None });
         }
-        if wandb::is_chatter(path) {
-            return Ok(Admission::default());
-        }
         if *method == Method::GET && wandb::run_in_address(path).is_some() {
             // Who is logged in is led on; everybody else gets the app's first page.
             let session = self.session(headers).filter(|_| !is_foreign);

@@ -55,12 +55,6 @@ pub(crate) fn is_door(path: &str) -> bool {
     path == "/graphql" || path.starts_with("/files/")
 }
 
-/// Whether an address takes what clients tell of themselves. They send no key there; it is read to
-/// its end and dropped, so there is nothing to guard.
-pub(crate) fn is_chatter(path: &str) -> bool {
-    path.starts_with("/sdk/")
-}
-
 /// What a client calls a run, by the address that it prints for people:
 /// `/{entity}/{project}/runs/{run}`.
 pub(crate) fn run_in_address(path: &str) -> Option<Key> {
@@ -281,8 +275,9 @@ async fn read_body(state: &AppState, request: Request, most: usize) -> Result<By
     Ok(body.into())
 }
 
-/// What clients tell of themselves, which is kept nowhere. Some of it is not JSON, and is answered
-/// with nothing, which means nothing in every language.
+/// What clients tell of themselves. They send no key with it; it is read to its end and dropped, so
+/// there is nothing to guard. Some of it is not JSON, and is answered with nothing, which means
+/// nothing in every language.
 async fn ignore(State(state): State<AppState>, request: Request) -> Result<Response, ApiError> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
@@ -293,7 +288,7 @@ async fn ignore(State(state): State<AppState>, request: Request) -> Result<Respo
 /// Puts what went wrong where clients look for it, too.
 pub(crate) async fn in_their_words(request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let is_ours = !is_door(path) && !is_signed(path) && !is_chatter(path);
+    let is_ours = !is_door(path) && !is_signed(path);
     let response = next.run(request).await;
     if is_ours || !(response.status().is_client_error() || response.status().is_server_error()) {
         return response;
