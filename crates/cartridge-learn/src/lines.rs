@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "lines as numbers")]
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 /// Numbers of a cache line.
 const LINE: usize = 16;
@@ -59,11 +59,6 @@ impl DerefMut for Lines {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.n) }
     }
-}
-
-/// The columns of a half of `n`.
-pub(crate) fn half_of(n: usize, half: usize) -> Range<usize> {
-    half * n / 2..(half + 1) * n / 2
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{self, Finish, Isa, Matrix, Panels, Right, Sieve};
-use crate::lines::{Lines, half_of};
+use crate::lines::Lines;
 use crate::team::Team;
 
 pub(crate) use self::halves::Halves;
+use self::halves::half_of;
 
 /// What follows a hidden layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,7 +26,7 @@ use std::thread;
 
 use super::{Activation, HALVED, Layer, Mlp, WIDE};
 use crate::kernels::{self, AdamStep, Finish, Isa, Matrix, Panels, Right, Sieve, Start};
-use crate::lines::{Lines, half_of};
+use crate::lines::Lines;
 use crate::team::Team;
 
 /// A half is whole panels on every instruction set.
@@ -439,6 +439,11 @@ impl Mlp {
             change.make(isa, layers, index, step, last_gradient);
         });
     }
+}
+
+/// Which of `n` numbers belong to a half.
+pub(super) fn half_of(n: usize, half: usize) -> Range<usize> {
+    half * n / 2..(half + 1) * n / 2
 }
 
 type NamedPanels<'a> = Vec<(usize, &'a mut [f32])>;
