@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Entry, Episode, EvaluationEntry, MetricRow, Run, Series } from './api/types';
 import {
   MAX_POINTS,
+  closer,
   goneRuns,
   laterRun,
   mergeEntries,
@@ -34,6 +35,17 @@ const held = (...rows: number[]) => ({
   ]),
 });
 const losses = (state: { series: ReadonlyMap<string, Series> }) => state.series.get('loss')?.value;
+
+test('a closer look goes on to the edges, and over a stretch without points', () => {
+  const { series } = held(1, 2, 4, 8);
+  const [found] = held(3, 4).series.values();
+  const look = (line: Series | undefined, from: number, to: number) =>
+    losses({ series: closer(series, line ? [line] : [], [from, to]) });
+  expect(look(found, 30, 40)).toEqual([2, 3, 4, 8]);
+  expect(look(undefined, 50, 60)).toEqual([4, 8]);
+  expect(look(undefined, 90, 95)).toEqual([8]);
+  expect(look(undefined, 0, 5)).toEqual([1]);
+});
 
 test('new rows are added', () => {
   const merged = mergeRows(held(1, 2), [row(3), row(4)]);

@@ -53,6 +53,35 @@ export function mergeRows(held: Held, rows: readonly MetricRow[]): Merged {
   return { lastRow, series, gap };
 }
 
+/**
+ * What was found between two steps, with the neighbours that the whole has on both sides: so lines
+ * go on to the edges, and cross a stretch in which nothing was measured.
+ */
+export function closer(
+  whole: ReadonlyMap<string, Series>,
+  found: readonly Series[],
+  [from, to]: readonly [number, number],
+): Map<string, Series> {
+  const lines = new Map(found.map((line) => [line.key, line]));
+  for (const around of whole.values()) {
+    const within = lines.get(around.key) ?? { ...around, step: [], t: [], value: [] };
+    const before = around.step.findLastIndex((step) => step < from);
+    const after = around.step.findIndex((step) => step > to);
+    const join = <T>(outer: readonly T[], inner: readonly T[]): T[] => [
+      ...outer.slice(Math.max(0, before), before + 1),
+      ...inner,
+      ...(after < 0 ? [] : outer.slice(after, after + 1)),
+    ];
+    lines.set(around.key, {
+      ...within,
+      step: join(around.step, within.step),
+      t: join(around.t, within.t),
+      value: join(around.value, within.value),
+    });
+  }
+  return lines;
+}
+
 /** Halves the resolution of the older half. */
 function thin(line: Series): Series {
   const half = line.step.length >> 1;

@@ -2,7 +2,7 @@
 import { api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 import type { FeedMessage, Metrics, Run, Series } from '$lib/api/types';
-import { hasEnded, mergeRows } from '$lib/merge';
+import { closer, hasEnded, mergeRows } from '$lib/merge';
 
 import { Followed } from './followed.svelte';
 
@@ -80,7 +80,7 @@ export class RunView {
     };
     try {
       const found = await api.get('/api/runs/{id}/metrics', { path: { id: this.id }, query });
-      this.detail = new Map(found.series.map((line) => [line.key, line]));
+      this.detail = closer(this.series, found.series, [query.from, query.to]);
     } catch {
       // The whole is there, only coarser.
       this.detail = null;
