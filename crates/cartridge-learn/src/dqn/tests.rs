@@ -1,6 +1,7 @@
 use cartridge_games::registry::make_env;
 use cartridge_games::{EnvAction, EnvSpec, Scene, Step, episode_seed};
 
+use super::lesson::huber;
 use super::*;
 
 fn make(id: &str, n_envs: usize) -> Vec<Box<dyn Env>> {
