@@ -179,7 +179,7 @@ pub(crate) fn status(view: &RunView, book: &Book, now: f64) -> Vec<Cause> {
         found.push(cause(
             Kind::RunFailed,
             format!("{} has failed: {}", manifest.name, message()),
-            format!("Read its log (GET /api/runs/{id}/log); {resume}"),
+            format!("Read the end of its log, on its page; {resume}"),
             numbers([("attempt", f64::from(status.attempt)), ("step", status.step as f64)]),
         ));
     }

@@ -60,6 +60,7 @@ fn check_parts(algo: &str, settings: &[&str], extent: Extent, expected: &[&str])
     assert_eq!(spent.map(|(name, _)| *name).collect::<Vec<_>>(), expected);
     let shares: f64 = result.phases.0.iter().map(|(_, spent)| spent.share).sum();
     assert!((shares - 1.0).abs() < 1e-9);
+    assert_eq!(result.recording_percent > 0.0, extent != Extent::Rollout, "{result:?}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use cartridge_learn::learner::Learner;
 use cartridge_learn::report::Phase;
 use cartridge_learn::team::Team;
 use cartridge_store::{DataDir, RunDir};
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use super::{Phases, Rate, WARM_UP, WINDOW, peak_memory_mb, rate};
@@ -46,6 +47,8 @@ pub struct TrainingThroughput {
     pub phases: Phases,
     /// Of one processor.
     pub cpu_percent: f64,
+    /// What recording episodes and metrics adds to the processor time of everything else.
+    pub recording_percent: f64,
     /// Greatest resident memory of the process so far.
     pub rss_mb: f64,
     /// Episodes that ended.
@@ -156,6 +159,7 @@ pub fn measure_training(
     let pid = process::id();
     let cpu_seconds = || read_usage(pid).map_or(0.0, |(seconds, _)| seconds);
     let (episodes, updates) = (training.n_episodes, training.n_updates);
+    let recorded = training.recording;
     let mut watch = Stopwatch::start();
     let (start, cpu_start) = (Instant::now(), cpu_seconds());
     let mut readings = vec![(Duration::ZERO, training.n_steps)];
@@ -171,11 +175,13 @@ pub fn measure_training(
             readings.push(reading);
         }
     }
-    let cpu = (cpu_seconds() - cpu_start) / start.elapsed().as_secs_f64();
+    let cpu = cpu_seconds() - cpu_start;
+    let recording = (training.recording - recorded).as_secs_f64();
     Ok(TrainingThroughput {
         steps_per_sec: rate(&readings, |&steps| steps),
         phases: watch.phases(),
-        cpu_percent: 100.0 * cpu,
+        cpu_percent: 100.0 * cpu / start.elapsed().as_secs_f64(),
+        recording_percent: 100.0 * recording / (cpu - recording).max(1e-9),
         rss_mb: peak_memory_mb().unwrap_or(0.0),
         episodes: training.n_episodes - episodes,
         updates: training.n_updates - updates,
@@ -192,6 +198,8 @@ struct Training {
     n_steps: u64,
     n_episodes: u64,
     n_updates: u64,
+    /// Processor time that episodes and metrics have taken.
+    recording: Duration,
 }
 
 impl Training {
@@ -206,6 +214,7 @@ impl Training {
             n_steps: 0,
             n_episodes: 0,
             n_updates: 0,
+            recording: Duration::ZERO,
         })
     }
 
@@ -230,7 +239,9 @@ impl Training {
 
         watch.begin(Part::Record);
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
+        let before = thread_time();
         self.journal.record(&mut update, fps)?;
+        self.recording += thread_time().saturating_sub(before);
         let is_done = self.learner.is_done();
         if self.schedule.checkpoint_is_due(update.step) || is_done {
             self.save()?;
@@ -260,8 +271,10 @@ impl Training {
     }
 
     fn save(&mut self) -> Result<()> {
-        let Self { config, learner, schedule, journal, scratch, .. } = self;
+        let Self { config, learner, schedule, journal, scratch, recording, .. } = self;
+        let before = thread_time();
         journal.sync()?;
+        *recording += thread_time().saturating_sub(before);
         let state = learner.state();
         let progress = Progress {
             row: journal.n_rows,
@@ -275,6 +288,12 @@ impl Training {
         checkpoint::prune(&scratch.dir, &config.retention, &BTreeSet::new())?;
         Ok(())
     }
+}
+
+/// Processor time of this thread, which is the one that records.
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 fn learner(config: &RunConfig) -> Result<Learner> {

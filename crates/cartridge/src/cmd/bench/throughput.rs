@@ -108,6 +108,8 @@ struct Report {
     ticks_per_sec: Option<Rate>,
     phases: Phases,
     cpu_percent: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording_percent: Option<f64>,
     rss_mb: f64,
     episodes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,6 +166,7 @@ fn step(args: &Args) -> anyhow::Result<Report> {
         ticks_per_sec: Some(ticks_per_sec),
         phases,
         cpu_percent,
+        recording_percent: None,
         rss_mb,
         episodes,
         updates: None,
@@ -176,8 +179,9 @@ fn step(args: &Args) -> anyhow::Result<Report> {
 /// A training, or the part of it that acts.
 fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
     let config = config(args).map_err(RunError::from)?;
-    let TrainingThroughput { steps_per_sec, phases, cpu_percent, rss_mb, episodes, updates } =
-        measure_training(&config, extent, args.seconds)?;
+    let found = measure_training(&config, extent, args.seconds)?;
+    let TrainingThroughput { steps_per_sec, phases, cpu_percent, rss_mb, episodes, updates, .. } =
+        found;
     Ok(Report {
         mode: args.mode,
         env: config.env_id.clone(),
@@ -186,6 +190,7 @@ fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
         ticks_per_sec: None,
         phases,
         cpu_percent,
+        recording_percent: (extent != Extent::Rollout).then_some(found.recording_percent),
         rss_mb,
         episodes,
         updates: Some(updates),
@@ -277,4 +282,7 @@ fn summarise(report: &Report) {
     say(&format!("time     {}", parts.join(", ")));
     let Report { cpu_percent, rss_mb, episodes, .. } = report;
     say(&format!("CPU {cpu_percent:.0}%, {rss_mb:.0} MB, {episodes} episodes"));
+    if let Some(percent) = report.recording_percent {
+        say(&format!("recording adds {percent:.1}% to the CPU time"));
+    }
 }
