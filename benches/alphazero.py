@@ -5,6 +5,7 @@ benches/alphazero.sh mcts --model onnx:FILE [--games 200]               Connect 
 benches/alphazero.sh othello --model onnx:FILE [--games 200]            gtp-rhino and ai-othello
 benches/alphazero.sh tictactoe [--seconds 60]                           trains, then asks about every position
 benches/alphazero.sh train GAME --minutes M [--set KEY=VALUE]           trains, then measures all of that game
+benches/alphazero.sh train GAME --minutes M --steps N                   the same, with so many moves if they take less
 
 A value error is a move that changes win, draw or loss for the worse. It is counted over all positions, and
 over those in which some move does. Networks are asked by `cartridge analyze`, which leaves nothing to
@@ -70,11 +71,18 @@ def pace(game: str, settings: list[str]) -> float:
         return (last["step"] - first["step"]) / (last["t"] - first["t"])
 
 
-def train(game: str, settings: list[str], seconds: float, seed: int, data: str) -> tuple[Path, list[str]]:
-    """The folder of a run whose schedules end after so many seconds, and how it went."""
+def moves_in(seconds: float, game: str, settings: list[str]) -> int:
     found = pace(game, settings)
     steps = int(found * PACE_MARGIN[game] * seconds)
     print(f"{game}: {found:,.0f} moves a second in the probe, so {steps:,} in {seconds:g} s", file=sys.stderr)
+    return steps
+
+
+def train(
+    game: str, settings: list[str], seconds: float, steps: int | None, seed: int, data: str
+) -> tuple[Path, list[str]]:
+    """The folder of a run whose schedules end with its moves or after so many seconds, and how it went."""
+    steps = steps or moves_in(seconds, game, settings)
     began = time.monotonic()
     # The clock is only there for a probe that was far off.
     more = ["--steps", str(steps), "--seed", str(seed), "--max-seconds", str(int(seconds))]
@@ -126,10 +134,11 @@ def curve(run: Path) -> Iterator[str]:
         )
 
 
-def report(game: str, settings: list[str], minutes: float, seed: int, data: str, measure: Callable) -> Iterator[str]:
+def report(args: argparse.Namespace, measure: Callable) -> Iterator[str]:
     """A training and everything that is measured of it."""
-    yield f"{processor()}, {n_cores()} cores; {minutes:g} minutes at {game}, seed {seed}"
-    run, lines = train(game, settings, 60 * minutes, seed, data)
+    game = args.game
+    yield f"{processor()}, {n_cores()} cores; {args.minutes:g} minutes at {game}, seed {args.seed}"
+    run, lines = train(game, args.set, 60 * args.minutes, args.steps, args.seed, args.data)
     yield from lines
     yield speed(run, game)
     yield from ["", *measure(f"run:{run.name}@latest"), "", *curve(run), ""]
@@ -178,6 +187,7 @@ def parse() -> argparse.Namespace:
     training = part("train", "--seed", "--set", "--data", "--games", "--plies", "--jobs", "--folder")
     training.add_argument("game", choices=["tictactoe", "connect4", "othello"])
     training.add_argument("--minutes", type=float, required=True)
+    training.add_argument("--steps", type=int, help="moves; by default as many as the minutes allow")
     training.add_argument("--output", type=Path, help="by default benches/results/alphazero-GAME.txt")
     return parser.parse_args()
 
@@ -201,13 +211,13 @@ def main() -> None:
         lines = othello(args.model, args.simulations, args.games, args.plies, args.jobs, engines, args.data)
     elif args.part == "tictactoe":
         with tempfile.TemporaryDirectory() as data:
-            run, lines = train("tictactoe", args.set, args.seconds, args.seed, data)
+            run, lines = train("tictactoe", args.set, args.seconds, None, args.seed, data)
             print(*lines, *tictactoe(f"run:{run.name}@latest", data), sep="\n", flush=True)
         return
     else:
         output = args.output or RESULTS / f"alphazero-{args.game}.txt"
         measure = measurement(args.game, args)
-        lines = report(args.game, args.set, args.minutes, args.seed, args.data, measure)
+        lines = report(args, measure)
         # Line by line, so that a reader who leaves takes nothing along.
         with output.open("w") as file:
             for line in lines:

@@ -1,11 +1,12 @@
-"""Training steps per second: Cartridge beside Stable-Baselines3, one after the other.
+"""Training steps per second: Cartridge beside Stable-Baselines3 and SBX, one after the other.
 
 PPO has 64 environments, 128 steps and 4 epochs; Stable-Baselines3 learns from batches of 2,048, with
 which it is fastest, Cartridge from batches of 1,024. DQN has RL-Zoo's values on both sides, so as
 many gradient steps per environment step. Each contender runs alone in a process of its own, in
 turns, several rounds; the median round counts. Stable-Baselines3 is measured with one thread of
-PyTorch's and with one per core, and the faster counts. Evaluations are left out on both sides; Cartridge
-records every episode and saves checkpoints, Stable-Baselines3 neither.
+PyTorch's and with one per core, and the faster counts; SBX, the same on JAX, with the threads that JAX
+takes, and only where it is installed. Evaluations are left out on all sides; Cartridge records every
+episode and saves checkpoints, the others neither.
 
 Start-up is the time from the start of the command to its first step; of Cartridge to the first
 recorded update, which is later. All of it needs a machine that does nothing else: two threads of
@@ -13,6 +14,8 @@ PyTorch's come nearly to a halt where another program wants a core. Prints a tab
 """
 
 import argparse
+import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -64,18 +67,19 @@ ZOO_DQN = {
     },
 }
 ZOO_STEPS = {"CartPole-v1": 50_000, "LunarLander-v3": 100_000}
+# Names and modules of the others.
+OTHERS = {"SB3": "stable_baselines3", "SBX": "sbx"}
+FIGURES = ["steps_per_sec", "startup_s", "rss_mb"]
 
 
-def measure_stable_baselines3(
-    algo: str, env_id: str, seconds: float, began: float, threads: int
-) -> dict:
+def measure(module: str, algo: str, env_id: str, seconds: float, began: float, threads: int) -> dict:
     """Trains in this process, which began at `began`, and measures over whole updates."""
     import torch
-    from stable_baselines3 import DQN, PPO
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.env_util import make_vec_env
 
     torch.set_num_threads(threads)
+    library = importlib.import_module(module)
 
     class Pace(BaseCallback):
         """Counts steps from the first update on to the first after the time is over."""
@@ -102,7 +106,7 @@ def measure_stable_baselines3(
             return self.end is None
 
     if algo == "ppo":
-        model = PPO(
+        model = library.PPO(
             "MlpPolicy",
             make_vec_env(env_id, n_envs=64, seed=0),
             n_steps=128,
@@ -113,7 +117,7 @@ def measure_stable_baselines3(
         )
         total = 10**9
     else:
-        model = DQN(
+        model = library.DQN(
             "MlpPolicy",
             make_vec_env(env_id, n_envs=1, seed=0),
             policy_kwargs={"net_arch": [256, 256]},
@@ -137,10 +141,10 @@ def n_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def stable_baselines3(algo: str, env_id: str, seconds: float) -> dict:
+def other(module: str, algo: str, env_id: str, seconds: float) -> dict:
     results = []
-    for threads in sorted({1, n_cores()}):
-        command = [sys.executable, __file__, "--contender", algo, env_id]
+    for threads in sorted({1, n_cores()} if module == "stable_baselines3" else {1}):
+        command = [sys.executable, __file__, "--contender", module, algo, env_id]
         command += ["--seconds", str(seconds), "--threads", str(threads)]
         command += ["--began", str(time.time())]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -177,10 +181,6 @@ def startup(algo: str, env_id: str) -> float:
     return seconds
 
 
-def median(results: list[dict], key: str) -> float:
-    return statistics.median(result[key] for result in results)
-
-
 def processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -194,45 +194,45 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", metavar="ALGO", choices=["ppo", "dqn"])
     parser.add_argument("--envs", nargs="+", metavar="ID")
-    parser.add_argument("--contender", nargs=2, metavar=("ALGO", "ENV"), help=argparse.SUPPRESS)
+    parser.add_argument("--contender", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--began", type=float, default=0.0, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.contender:
-        result = measure_stable_baselines3(
-            *args.contender, args.seconds, args.began, args.threads
-        )
-        print(json.dumps(result))
+        print(json.dumps(measure(*args.contender, args.seconds, args.began, args.threads)))
         return
 
     from importlib.metadata import version
 
-    print(f"{processor()}, {n_cores()} cores; {args.rounds} rounds of {args.seconds:g} s")
+    others = {name: module for name, module in OTHERS.items() if importlib.util.find_spec(module)}
     packages = ["stable_baselines3", "torch", "gymnasium"]
+    packages += ["sbx-rl", "jax"] if "SBX" in others else []
+    print(f"{processor()}, {n_cores()} cores; {args.rounds} rounds of {args.seconds:g} s")
     print(", ".join(f"{name} {version(name)}" for name in packages))
-    print(f"{'':22} {'steps/s':>21} {'':>7} {'start-up, s':>15} {'memory, MB':>13}")
-    print(f"{'':22} {'ours':>10} {'SB3':>10} {'ratio':>7} {'ours':>7} {'SB3':>7} {'ours':>6} {'SB3':>6}")
+    print(f"{'':22} {'steps/s':>9} {'ratio':>7} {'start-up, s':>12} {'memory, MB':>11}")
     summary = []
     for algo, env_id in CASES:
         if (args.only or algo) != algo or (args.envs and env_id not in args.envs):
             continue
-        ours, theirs = [], []
+        found = {name: [] for name in ["ours", *others]}
         for _ in range(args.rounds):
-            ours.append(cartridge(algo, env_id, args.seconds))
-            theirs.append(stable_baselines3(algo, env_id, args.seconds))
-        row = {"algo": algo, "env": env_id}
-        for name, results in [("cartridge", ours), ("sb3", theirs)]:
-            row[name] = {key: median(results, key) for key in ["steps_per_sec", "startup_s", "rss_mb"]}
-        row["cartridge"]["phases"] = ours[-1]["phases"]
-        row["ratio"] = row["cartridge"]["steps_per_sec"] / row["sb3"]["steps_per_sec"]
-        summary.append(row)
-        a, b = row["cartridge"], row["sb3"]
-        print(
-            f"{algo.upper()} {env_id:18} {a['steps_per_sec']:10,.0f} {b['steps_per_sec']:10,.0f}"
-            f" {row['ratio']:6.1f}x {a['startup_s']:7.2f} {b['startup_s']:7.2f}"
-            f" {a['rss_mb']:6.0f} {b['rss_mb']:6.0f}",
-            flush=True,
-        )
+            found["ours"].append(cartridge(algo, env_id, args.seconds))
+            for name, module in others.items():
+                found[name].append(other(module, algo, env_id, args.seconds))
+        medians = {
+            name: {key: statistics.median(result[key] for result in results) for key in FIGURES}
+            for name, results in found.items()
+        }
+        ours = medians["ours"]
+        summary.append({"algo": algo, "env": env_id, **medians, "phases": found["ours"][-1]["phases"]})
+        print(f"{algo.upper()} {env_id}")
+        for name, figures in medians.items():
+            ratio = ours["steps_per_sec"] / figures["steps_per_sec"]
+            print(
+                f"  {name:20} {figures['steps_per_sec']:9,.0f} {ratio:6.1f}x"
+                f" {figures['startup_s']:12.2f} {figures['rss_mb']:11.0f}",
+                flush=True,
+            )
     print(json.dumps({"seconds": args.seconds, "rounds": args.rounds, "results": summary}))
 
 
