@@ -6,43 +6,48 @@
 //! is ended with everything that it started. The exit is recorded last, after the
 //! trainer's output has been drained, so whoever reads the exit has everything before it.
 
-use std::collections::VecDeque;
+mod delivery;
+mod log;
+mod usage;
+
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::io::{BufRead as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use cartridge_store::jsonl::{self, Appender};
 use cartridge_store::{
-    Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, Failure,
-    GpuSample, Limits, Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent,
-    SupervisorLine, WandbPage,
+    Command as ControlCommand, ControlLine, DataDir, DoneReason, Event, EventLine, Limits,
+    Manifest, RunDir, RunId, RunKind, StoreError, SupervisorEvent, SupervisorLine, WandbPage,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
+use self::delivery::Delivery;
+use self::log::{MAX_LOG_BYTES, copy_lines};
+use self::usage::{Sample, Usage};
 use crate::audit::{self, Deed, Entry};
 use crate::clock::unix_now;
-use crate::control::{Verifier, check_age, note_head};
 use crate::descendants::{self, Descendants};
 use crate::discovery::{self, Subject};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::History;
-use crate::foreign::{Ingest, OWN_SEQ, Refusal, Socket};
+use crate::foreign::{Ingest, Refusal, Socket};
 use crate::gpu::Nvml;
 use crate::janitor;
 use crate::lab::held;
 use crate::leftover::{end_leftovers, kill_leftovers};
 use crate::protocol::control_for_trainer;
-use crate::secret;
 use crate::steer::By;
 use crate::track::{Told, Tracker};
+
+pub(crate) use self::log::{Log, last_lines};
+pub(crate) use self::usage::read_usage;
 
 /// Time between two signs of life.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -83,25 +88,6 @@ const ANSWER_PATIENCE: Duration = CHECKPOINT_PATIENCE;
 
 /// How long a journal that somebody else holds is tried for.
 const OPEN_PATIENCE: Duration = Duration::from_millis(500);
-
-/// Longest line of output; of a longer one the rest is left out, or follows as lines of its own.
-const MAX_LOG_LINE: usize = 64 * 1024;
-
-/// Longest of the lines that explain a failure, in characters.
-const MAX_LAST_LINE: usize = 2_000;
-
-/// The last lines of a run's log, as they explain why it failed.
-pub(crate) fn last_lines(dir: &RunDir) -> Vec<String> {
-    // It is an explanation: where it cannot be read, the failure stands without.
-    let (lines, _) = jsonl::tail_text(&dir.log_path(), Failure::LOG_LINES).unwrap_or_default();
-    lines.into_iter().map(|line| line.chars().take(MAX_LAST_LINE).collect()).collect()
-}
-
-/// How large `log.txt` and `log.1.txt` may become together.
-const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
-
-/// Output is handed to the system in pieces of this size, or after a moment.
-const LOG_BATCH: usize = 64 * 1024;
 
 /// Room between a foreign trainer and us.
 const PIPE_BYTES: usize = 1024 * 1024;
@@ -562,7 +548,7 @@ impl Watch<'_> {
             return ingest.warn(message);
         }
         let line = json!({ "warning": message }).to_string() + "\n";
-        _ = self.delivery.stdin.send(line.into_bytes());
+        self.delivery.write(line.into_bytes());
         self.told.push(message);
     }
 
@@ -572,11 +558,9 @@ impl Watch<'_> {
         for refusal in ingest.take_refusals() {
             self.record_refusal("trainer", &refusal);
         }
-        let waiting = std::mem::take(&mut self.delivery.waiting).into_iter().map(|waiting| {
-            let reason = "the trainer ended before it had saved a checkpoint".to_owned();
-            Refusal { seq: waiting.control.seq, command: waiting.control.command, reason }
-        });
-        for refusal in waiting.chain(ingest.take_unanswered()).collect::<Vec<_>>() {
+        let mut undone = self.delivery.give_up();
+        undone.extend(ingest.take_unanswered());
+        for refusal in undone {
             self.tell(format!("Control line {} is not done: {}", refusal.seq, refusal.reason));
             self.record_refusal("supervisor", &refusal);
         }
@@ -734,135 +718,6 @@ impl Journal {
     }
 }
 
-/// `log.txt`, and its last lines in memory.
-///
-/// It does not grow without bound: when it is half as large as allowed, it becomes `log.1.txt`, in
-/// the place of the one before, and begins anew. What is dropped thereby is counted and said.
-#[derive(Debug)]
-pub(crate) struct Log {
-    path: PathBuf,
-    file: File,
-    /// Bytes and lines in the file.
-    size: (u64, u64),
-    /// Lines in `log.1.txt`.
-    n_older: u64,
-    max_bytes: u64,
-    n_dropped: u64,
-    /// What waits to be written.
-    pending: Vec<u8>,
-    n_pending: u64,
-    last_lines: VecDeque<String>,
-}
-
-impl Log {
-    pub(crate) fn open(dir: &RunDir, max_bytes: u64) -> Result<Self> {
-        let path = dir.log_path();
-        let file = append_to(&path).map_err(StoreError::io(&path))?;
-        let bytes = file.metadata().map_err(StoreError::io(&path))?.len();
-        Ok(Self {
-            path,
-            file,
-            size: (bytes, 0),
-            n_older: 0,
-            max_bytes,
-            n_dropped: 0,
-            pending: Vec::new(),
-            n_pending: 0,
-            last_lines: VecDeque::new(),
-        })
-    }
-
-    /// Lines that are no longer in the log.
-    pub(crate) fn n_dropped(&self) -> u64 {
-        self.n_dropped
-    }
-
-    /// Adds a line; a very long one is kept in part.
-    pub(crate) fn add(&mut self, line: &[u8]) {
-        let kept = &line[..line.len().min(MAX_LOG_LINE)];
-        let text = String::from_utf8_lossy(kept);
-        self.push(&text);
-        if kept.len() < line.len() {
-            self.push(&format!("[{} more bytes]", line.len() - kept.len()));
-        }
-    }
-
-    /// Adds the beginning of a line that was too long.
-    pub(crate) fn add_cut(&mut self, beginning: &[u8], length: u64) {
-        self.add(beginning);
-        self.push(&format!("[cut: the line had {length} bytes]"));
-    }
-
-    fn push(&mut self, text: &str) {
-        self.pending.extend_from_slice(text.as_bytes());
-        self.pending.push(b'\n');
-        self.n_pending += 1;
-        if self.last_lines.len() == Failure::LOG_LINES {
-            self.last_lines.pop_front();
-        }
-        self.last_lines.push_back(text.chars().take(MAX_LAST_LINE).collect());
-        if self.pending.len() >= LOG_BATCH {
-            self.flush();
-        }
-    }
-
-    /// Hands to the system what has been added.
-    pub(crate) fn flush(&mut self) {
-        if self.pending.is_empty() {
-            return;
-        }
-        if self.size.0 + self.pending.len() as u64 > self.max_bytes / 2 {
-            self.turn();
-        }
-        // The log is a convenience: a disk that is full must not end the training it describes.
-        match self.file.write_all(&self.pending) {
-            Ok(()) => {
-                self.size.0 += self.pending.len() as u64;
-                self.size.1 += self.n_pending;
-            }
-            Err(_) => self.n_dropped += self.n_pending,
-        }
-        self.pending.clear();
-        self.n_pending = 0;
-    }
-
-    /// Begins a new file and keeps one older.
-    fn turn(&mut self) {
-        let older = self.path.with_file_name("log.1.txt");
-        let turned = std::fs::rename(&self.path, &older).and_then(|()| append_to(&self.path));
-        let Ok(file) = turned else { return };
-        self.file = file;
-        self.n_dropped += self.n_older;
-        self.n_older = self.size.1;
-        self.size = (0, 0);
-        let said = format!(
-            "[the log goes on here; what came before is in log.1.txt, {} lines are dropped]\n",
-            self.n_dropped
-        );
-        if self.file.write_all(said.as_bytes()).is_ok() {
-            self.size.0 += said.len() as u64;
-        }
-    }
-}
-
-fn append_to(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
-}
-
-fn copy_lines(output: impl Read + Send + 'static, log: Arc<Mutex<Log>>) -> JoinHandle<()> {
-    thread::spawn(move || {
-        let mut reader = BufReader::new(output);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            match (&mut reader).take(MAX_LOG_LINE as u64).read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) => held(&log).add(line.strip_suffix(b"\n").unwrap_or(&line)),
-            }
-        }
-    })
-}
-
 /// A process that ends the trainer's group when this one dies without a word: the parent-death
 /// signal reaches the trainer itself, and not what the trainer has started.
 struct Guard {
@@ -936,270 +791,6 @@ fn drain(readers: &[JoinHandle<()>]) {
     while readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(5));
     }
-}
-
-/// A change of a setting that waits for the checkpoint before it.
-struct WaitingTune {
-    control: ControlLine,
-    since: Instant,
-}
-
-/// Hands verified control lines to the trainer.
-struct Delivery {
-    verifier: Verifier,
-    attempt: u32,
-    /// How far `control.jsonl` has been read.
-    end: u64,
-    n_lines: u64,
-    /// Where the file ended when this attempt began: what is before it and was meant for an older
-    /// attempt is history.
-    history_end: u64,
-    last_look: Instant,
-    /// Takes what is written to the trainer, which may be slow to read.
-    stdin: Sender<Vec<u8>>,
-    /// Settings to be changed once a checkpoint is saved, in order.
-    waiting: Vec<WaitingTune>,
-    /// When a stop was handed over.
-    stopped_at: Option<Instant>,
-    /// When it was asked to end at once.
-    terminated_at: Option<Instant>,
-}
-
-impl Delivery {
-    fn new(data: &DataDir, id: &RunId, attempt: u32, stdin: ChildStdin) -> Result<Self> {
-        let path = data.run(id).control_path();
-        Ok(Self {
-            verifier: Verifier::new(&secret::control_key(data)?, id, attempt),
-            attempt,
-            end: 0,
-            n_lines: 0,
-            history_end: std::fs::metadata(&path).map_or(0, |file| file.len()),
-            last_look: Instant::now(),
-            stdin: write_lines(stdin),
-            waiting: Vec::new(),
-            stopped_at: None,
-            terminated_at: None,
-        })
-    }
-
-    /// Delivers what is new and returns what was refused: its place in the file, and why.
-    fn deliver(
-        &mut self,
-        dir: &RunDir,
-        ingest: Option<&Ingest>,
-        now: Instant,
-    ) -> Result<Vec<(u64, String)>> {
-        // A line that is new now may have been there since just after the last look.
-        let age = now.saturating_duration_since(self.last_look);
-        self.last_look = now;
-        let (mut refused, mut is_broken) = (Vec::new(), false);
-        let path = dir.control_path();
-        let is_cut = std::fs::metadata(&path).map_or(0, |file| file.len()) < self.end;
-        if is_cut {
-            refused.push((self.n_lines, "lines that were read are gone from the file".to_owned()));
-            self.end = 0;
-            self.n_lines = 0;
-        }
-        for line in jsonl::read_lines(&path, self.end, None)? {
-            self.end = line.end;
-            self.n_lines += 1;
-            let control = serde_json::from_slice::<ControlLine>(&line.bytes);
-            is_broken |= control.is_err();
-            let is_history = |control: &ControlLine| {
-                control.attempt < self.attempt && line.end <= self.history_end
-                    || is_cut && self.verifier.is_past(control)
-            };
-            if control.as_ref().is_ok_and(is_history) {
-                continue;
-            }
-            let verdict = control
-                .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|control| self.accept(&control, &line.bytes, dir).map(|()| control))
-                .and_then(|control| check_age(&control, age).map(|()| control));
-            match verdict {
-                Ok(control) => self.obey(control, &line.bytes, ingest, now),
-                Err(reason) => refused.push((self.n_lines, reason)),
-            }
-        }
-        if is_broken {
-            // Whoever has changed a line before it may have moved one that is due across the place
-            // from which it was read.
-            for line in jsonl::read_lines(&path, 0, None)? {
-                let control = serde_json::from_slice::<ControlLine>(&line.bytes);
-                if let Ok(control) = control
-                    && self.accept(&control, &line.bytes, dir).is_ok()
-                    && check_age(&control, age).is_ok()
-                {
-                    self.obey(control, &line.bytes, ingest, now);
-                }
-            }
-        }
-        Ok(refused)
-    }
-
-    /// Takes a line for the one that is due, or says why it is not.
-    fn accept(&mut self, control: &ControlLine, line: &[u8], dir: &RunDir) -> Result<(), String> {
-        self.verifier.verify(control)?;
-        note_head(dir, line);
-        Ok(())
-    }
-
-    /// Does what a good line asks.
-    fn obey(&mut self, control: ControlLine, line: &[u8], ingest: Option<&Ingest>, now: Instant) {
-        match control.command {
-            ControlCommand::Stop => _ = self.stopped_at.get_or_insert(now),
-            ControlCommand::Terminate => _ = self.terminated_at.get_or_insert(now),
-            _ => {}
-        }
-        match ingest {
-            Some(ingest) => self.hand_over(ingest, control, now),
-            // A trainer that has just ended reads no more; its exit comes next.
-            None => _ = self.stdin.send([line, b"\n"].concat()),
-        }
-    }
-
-    /// Hands a control line to a foreign trainer. Before a change of its settings it is asked for a
-    /// checkpoint, if it offers that, as a native trainer saves one by itself.
-    fn hand_over(&mut self, ingest: &Ingest, control: ControlLine, now: Instant) {
-        let is_tune = matches!(control.command, ControlCommand::Tune { .. });
-        if is_tune && ingest.offers("checkpoint") {
-            self.send(ingest, OWN_SEQ + control.seq, ControlCommand::Checkpoint, &control.by);
-            self.waiting.push(WaitingTune { control, since: now });
-        } else {
-            self.send(ingest, control.seq, control.command, &control.by);
-        }
-    }
-
-    fn send(&mut self, ingest: &Ingest, seq: u64, command: ControlCommand, by: &str) {
-        let value = serde_json::to_value(&command).expect("a command is plain data");
-        ingest.delivered(seq, command, by.to_owned());
-        _ = self.stdin.send(control_for_trainer(seq, &value, by).into_bytes());
-    }
-
-    /// Changes settings whose checkpoint is saved, and returns those that will not be changed.
-    fn go_on_with_tunes(&mut self, ingest: &Ingest, now: Instant) -> Vec<Refusal> {
-        let mut refused = Vec::new();
-        for WaitingTune { control, since } in std::mem::take(&mut self.waiting) {
-            let reason = match ingest.answer(OWN_SEQ + control.seq) {
-                Some(Ok(())) => {
-                    self.send(ingest, control.seq, control.command, &control.by);
-                    continue;
-                }
-                Some(Err(why)) => format!("the checkpoint before it was refused: {why}"),
-                None if now.saturating_duration_since(since) > CHECKPOINT_PATIENCE => {
-                    format!("no checkpoint was saved within {CHECKPOINT_PATIENCE:?}")
-                }
-                None => {
-                    self.waiting.push(WaitingTune { control, since });
-                    continue;
-                }
-            };
-            refused.push(Refusal { seq: control.seq, command: control.command, reason });
-        }
-        refused
-    }
-
-    /// Asks the trainer to stop because of a limit, by a control line without a number.
-    fn stop_by_limit(&mut self, line: Vec<u8>) {
-        _ = self.stdin.send(line);
-        _ = self.stopped_at.get_or_insert_with(Instant::now);
-    }
-}
-
-/// Writes to the trainer's standard input in a thread of its own: a trainer that does not read
-/// must not keep its supervisor from beating.
-fn write_lines(mut stdin: ChildStdin) -> Sender<Vec<u8>> {
-    let (sender, lines) = mpsc::channel::<Vec<u8>>();
-    thread::spawn(move || {
-        for line in lines {
-            if stdin.write_all(&line).is_err() {
-                return;
-            }
-        }
-    });
-    sender
-}
-
-/// CPU, memory and GPU of a process group, sampled.
-struct Usage {
-    group: u32,
-    nvml: Option<Nvml>,
-    last: Option<(Instant, f64)>,
-}
-
-/// What a process group uses now.
-#[derive(Default)]
-struct Sample {
-    /// Percent of one core since the last sample.
-    cpu_percent: Option<f64>,
-    rss_bytes: Option<u64>,
-    gpu: Option<GpuSample>,
-}
-
-impl Usage {
-    fn new(group: u32, nvml: Option<Nvml>) -> Self {
-        let mut usage = Self { group, nvml, last: None };
-        usage.sample();
-        usage
-    }
-
-    fn sample(&mut self) -> Sample {
-        let now = Instant::now();
-        let members = group_usage(self.group);
-        if members.is_empty() {
-            return Sample::default();
-        }
-        let cpu_seconds: f64 = members.iter().map(|member| member.cpu_seconds).sum();
-        let rss_bytes = members.iter().map(|member| member.rss_bytes).sum();
-        let cpu_percent = self.last.map(|(then, before)| {
-            // A member that has ended takes its time along unless somebody waited for it.
-            100.0 * (cpu_seconds - before).max(0.0) / (now - then).as_secs_f64().max(1e-3)
-        });
-        self.last = Some((now, cpu_seconds));
-        let pids: Vec<u32> = members.iter().map(|member| member.pid).collect();
-        let gpu = self.nvml.as_ref().and_then(|nvml| nvml.sample(&pids));
-        Sample { cpu_percent, rss_bytes: Some(rss_bytes), gpu }
-    }
-}
-
-/// What a process uses.
-struct ProcessUsage {
-    pid: u32,
-    group: u32,
-    /// CPU seconds so far, with those of children that have ended.
-    cpu_seconds: f64,
-    rss_bytes: u64,
-}
-
-/// What the processes of a group use, where the system tells (Linux).
-fn group_usage(group: u32) -> Vec<ProcessUsage> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(process_usage)
-        .filter(|usage| usage.group == group)
-        .collect()
-}
-
-fn process_usage(pid: u32) -> Option<ProcessUsage> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in brackets, which may hold spaces.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let number = |idx: usize| fields.get(idx)?.parse::<u64>().ok();
-    let ticks = number(11)? + number(12)? + number(13)? + number(14)?;
-    let ticks_per_second = rustix::param::clock_ticks_per_second();
-    Some(ProcessUsage {
-        pid,
-        group: u32::try_from(number(2)?).ok()?,
-        cpu_seconds: ticks as f64 / ticks_per_second as f64,
-        rss_bytes: number(21)? * rustix::param::page_size() as u64,
-    })
-}
-
-/// CPU seconds so far and resident bytes of one process, where the system tells (Linux).
-pub(crate) fn read_usage(pid: u32) -> Option<(f64, u64)> {
-    let usage = process_usage(pid)?;
-    Some((usage.cpu_seconds, usage.rss_bytes))
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 use std::fs;
 
+use cartridge_store::Failure;
+
+use super::log::{MAX_LAST_LINE, MAX_LOG_LINE};
+use super::usage::group_usage;
 use super::*;
 
 fn open(max_bytes: u64) -> (tempfile::TempDir, RunDir, Log) {

@@ -180,8 +180,9 @@ fn step(args: &Args) -> anyhow::Result<Report> {
 fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
     let config = config(args).map_err(RunError::from)?;
     let found = measure_training(&config, extent, args.seconds)?;
-    let TrainingThroughput { steps_per_sec, phases, cpu_percent, rss_mb, episodes, updates, .. } =
-        found;
+    let TrainingThroughput {
+        steps_per_sec, phases, cpu_percent, rss_mb, episodes, updates, ..
+    } = found;
     Ok(Report {
         mode: args.mode,
         env: config.env_id.clone(),
