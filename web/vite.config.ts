@@ -32,7 +32,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'shared', test: SHARED, minShareCount: SHARED_BY, priority: 3 },
-            { name: 'parts', test: /\/src\/lib\/(?!chart\/)/, minShareCount: 2, priority: 2 },
+            { name: 'parts', test: /\/src\/(?!lib\/chart\/)/, minShareCount: 2, priority: 2 },
             { name: 'charts', test: /\/(src\/lib\/chart|uplot)\//, priority: 1 },
           ],
         },

@@ -11,6 +11,7 @@ function made() {
     (then) => frames.push(then),
     () => now,
     (then) => then(),
+    (then) => frames.push(then),
   );
   const draws = (name: string) => () => {
     now += 2.5;
@@ -73,8 +74,8 @@ test('whoever waits keeps its place, draws the newest, and may leave', () => {
 test('what comes after all that a page draws waits for it, and may leave', () => {
   const { turns, drawn, draws, frame } = made();
   const rest: string[] = [];
-  turns.afterAll(() => rest.push('rest'));
-  const leave = turns.afterAll(() => rest.push('of another page'));
+  turns.afterAll(1, () => rest.push('rest'));
+  const leave = turns.afterAll(1, () => rest.push('of another page'));
   leave();
   // The charts are laid out by the first frame, and too many for the second.
   for (let frames = 0; frames < 2; frames += 1) frame();
@@ -85,4 +86,16 @@ test('what comes after all that a page draws waits for it, and may leave', () =>
   }
   for (let frames = 0; frames < 2; frames += 1) frame();
   expect(rest).toEqual(['rest']);
+});
+
+test('the rest comes part by part, with a frame in between', () => {
+  const { turns, frame } = made();
+  const parts: number[] = [];
+  turns.afterAll(3, (part) => parts.push(part));
+  for (let frames = 0; frames < 3; frames += 1) frame();
+  expect(parts).toEqual([1]);
+  frame();
+  expect(parts).toEqual([1, 2]);
+  for (let frames = 0; frames < 5; frames += 1) frame();
+  expect(parts).toEqual([1, 2, 3]);
 });

@@ -2,7 +2,8 @@
  * Charts are drawn in turns: a message changes all of them at once, and a page that drew a dozen in
  * one go would answer nobody meanwhile. Each frame draws as many as fit into it, the others wait for
  * the next; whoever is asked to draw again before its turn keeps its place and draws the newest.
- * A page that opens is waited for, so a frame with charts that were never drawn takes longer.
+ * A page that opens is waited for, so charts that were never drawn do not wait for a frame, and take
+ * longer at a time.
  */
 const BUDGET_MS = 4;
 const OPENING_MS = 24;
@@ -24,6 +25,7 @@ export class Turns {
     readonly frame: (then: () => void) => void = (then) => void requestAnimationFrame(then),
     readonly clock: () => number = () => performance.now(),
     readonly idle: (then: () => void) => void = whenIdle,
+    readonly soon: (then: () => void) => void = (then) => void setTimeout(then),
   ) {}
 
   /** Draws `who` when it is its turn. */
@@ -31,7 +33,7 @@ export class Turns {
     this.#waiting.set(who, draw);
     // Whatever changed a chart has changed words around it too: they have the first frame.
     if (this.#drawn.has(who)) this.#at(() => this.#at(() => this.#draw()));
-    else this.#at(() => this.#draw());
+    else this.#at(() => this.#draw(), this.soon);
   }
 
   /** `who` is gone, and draws no more. */
@@ -39,25 +41,32 @@ export class Turns {
     this.#waiting.delete(who);
   }
 
-  /** Calls back when all that a page draws as it opens is painted, until the returned function is called. */
-  afterAll(then: () => void): () => void {
+  /**
+   * Counts up to `parts` when all that a page draws as it opens is painted, one at each idle moment
+   * and with a frame in between, until the returned function is called.
+   */
+  afterAll(parts: number, then: (part: number) => void): () => void {
     let left = false;
     // Charts ask when they have been laid out, which is after the first frame.
-    const look = (frames: number) =>
+    const look = (frames: number, part: number) =>
       this.frame(() => {
         if (left) return;
-        if (frames > 0 || this.#waiting.size > 0) look(frames - 1);
-        else this.idle(() => left || then());
+        if (frames > 0 || this.#waiting.size > 0) return look(frames - 1, part);
+        this.idle(() => {
+          if (left) return;
+          then(part);
+          if (part < parts) look(0, part + 1);
+        });
       });
-    look(2);
+    look(2, 1);
     return () => (left = true);
   }
 
-  /** Does something in the next frame, unless something is to be done there already. */
-  #at(then: () => void): void {
+  /** Does something in the next frame, or as soon as told, unless something is to be done already. */
+  #at(then: () => void, when = this.frame): void {
     if (this.#asked) return;
     this.#asked = true;
-    this.frame(() => {
+    when(() => {
       this.#asked = false;
       then();
     });
