@@ -201,12 +201,16 @@ describe.each(SIZES)('training at $name', (size) => {
     const box = await chart.boundingBox();
     if (!box) throw new Error('no chart');
     const middle = box.y + box.height / 2;
+    await chart.evaluate((element) => (element.dataset.mine = ''));
     await page.mouse.move(box.x + box.width * 0.3, middle);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
     await page.mouse.up();
     const following = () => follow.getAttribute('aria-pressed');
     await expect.poll(following).toBe('false');
+    await page.waitForURL(/range=/);
+    // The same chart, so that a pointer that rests on it is not forgotten.
+    expect(await chart.getAttribute('data-mine')).toBe('');
     // The crosshair is one for all charts in the view: every title shows the value under it.
     await page.mouse.move(box.x + box.width * 0.5, middle);
     const least = size.width > 719 ? 5 : 1;
