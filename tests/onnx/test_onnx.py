@@ -25,12 +25,21 @@ def run(*args: str, **options: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.fixture(scope="module", params=["CartPole-v1", "LunarLander-v3"])
+# What the first output of an algorithm's policies is called.
+OUTPUT = {"ppo": "logits", "dqn": "q_values"}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[("CartPole-v1", "ppo"), ("LunarLander-v3", "ppo"), ("CartPole-v1", "dqn")],
+    ids="-".join,
+)
 def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, dict[str, Any]]:
     """An environment, the data folder of a short training in it, and what that reported."""
+    env_id, algo = request.param
     data = tmp_path_factory.mktemp("data")
-    options = ["--algo", "ppo", "--seed", "3", "--steps", "20000", "--data", str(data), "--json"]
-    return request.param, data, run("train", request.param, *options)[-1]
+    options = ["--algo", algo, "--seed", "3", "--steps", "20000", "--data", str(data), "--json"]
+    return env_id, data, run("train", env_id, *options)[-1] | {"algo": algo}
 
 
 def ours(model: Path, observations: np.ndarray) -> tuple[np.ndarray, list[Any]]:
@@ -49,7 +58,7 @@ def test_checker_and_onnxruntime_agree(trained: tuple[str, Path, dict[str, Any]]
     assert facts["env_id"] == env_id
     assert facts["run_id"] == report["run_id"]
     assert facts["weights_sha256"] == report["weights_sha256"]
-    assert (facts["algo"], int(facts["step"])) == ("ppo", report["steps"])
+    assert (facts["algo"], int(facts["step"])) == (report["algo"], report["steps"])
     env = gymnasium.make(env_id)
     assert json.loads(facts["action_space"]) == {"discrete": int(env.action_space.n)}
 
@@ -57,7 +66,7 @@ def test_checker_and_onnxruntime_agree(trained: tuple[str, Path, dict[str, Any]]
     rng = np.random.default_rng(1)
     for n in [1, 3, 300]:
         seen = rng.standard_normal((n, *env.observation_space.shape)).astype("f4") * 2
-        logits, value = session.run(["logits", "value"], {"observation": seen})
+        logits, value = session.run([OUTPUT[report["algo"]], "value"], {"observation": seen})
         assert (logits.shape, value.shape) == ((n, env.action_space.n), (n, 1))
         actor, values = ours(path, seen)
         np.testing.assert_allclose(actor, logits, rtol=0, atol=CLOSE * max(1, np.abs(logits).max()))
@@ -79,7 +88,7 @@ def test_the_same_returns_in_gymnasium(trained: tuple[str, Path, dict[str, Any]]
         seen, _ = env.reset(seed=seed)
         total, length, is_over = 0.0, 0, False
         while not is_over:
-            (logits,) = session.run(["logits"], {"observation": seen[None]})
+            (logits,) = session.run([OUTPUT[report["algo"]]], {"observation": seen[None]})
             seen, reward, terminated, truncated, _ = env.step(int(logits[0].argmax()))
             total += float(reward)
             length += 1

@@ -585,8 +585,9 @@ fn bits(network: &Mlp) -> Vec<u32> {
 
 #[test]
 fn the_same_seed_replays_exactly_on_any_number_of_threads() {
-    let run = |seed_base, n_threads, prioritized_replay| {
+    let run = |seed_base, n_threads, (net_arch, prioritized_replay): (&[usize], bool)| {
         let config = Config {
+            net_arch: net_arch.to_vec(),
             // Three whole shards and a part of one.
             batch_size: 100,
             prioritized_replay,
@@ -601,12 +602,14 @@ fn the_same_seed_replays_exactly_on_any_number_of_threads() {
         }
         (bits(dqn.q_network()), updates)
     };
-    for is_prioritized in [false, true] {
-        let alone = run(5, 1, is_prioritized);
+    // Two threads keep halves of a network that is wide.
+    let wide = [128, 128];
+    for kind in [(&[16][..], false), (&[16], true), (&wide, false), (&wide, true)] {
+        let alone = run(5, 1, kind);
         for n_threads in [1, 2, 4] {
-            assert_eq!(run(5, n_threads, is_prioritized), alone, "{n_threads} threads");
+            assert_eq!(run(5, n_threads, kind), alone, "{kind:?}, {n_threads} threads");
         }
-        assert_ne!(run(6, 1, is_prioritized).0, alone.0);
+        assert_ne!(run(6, 1, kind).0, alone.0);
     }
 }
 
@@ -654,6 +657,9 @@ fn check_interrupted(envs: fn() -> Vec<Box<dyn Env>>, config: &Config, n_updates
 fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     let plain = Config { n_envs: 3, total_timesteps: 10_000, ..small() };
     check_interrupted(|| make("CartPole-v1", 3), &plain, 6);
+    // Every other part on two threads, which keep halves of it.
+    let wide = Config { net_arch: vec![128, 128], ..plain.clone() };
+    check_interrupted(|| make("CartPole-v1", 3), &wide, 6);
     // A ring that is written over in every update.
     let short = Config { buffer_size: 700, n_steps: 3, ..plain.clone() };
     check_interrupted(|| make("CartPole-v1", 3), &short, 6);

@@ -416,6 +416,43 @@ fn killed_anywhere_and_resumed_gives_the_same_weights() {
 }
 
 #[test]
+fn dqn_killed_and_resumed_gives_the_same_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let settings = [
+        ["--algo", "dqn"],
+        ["--set", "trainer.net_arch=[128,128]"],
+        ["--steps", "60000"],
+        ["--seed", "3"],
+        ["--set", "trainer.learning_starts=500"],
+        ["--set", "retention.checkpoint_every_steps=3000"],
+    ]
+    .concat();
+    let plain = train(data, &settings);
+    let whole = final_weights(data, &plain);
+    let id = train(data, &settings);
+    for n in 1..=2 {
+        let (supervisor, trainer) = wait_for_attempt(data, &id, n);
+        wait_for("a checkpoint of this attempt", || {
+            let saved = events(data, &id, "checkpoint_saved");
+            saved.iter().any(|event| event["attempt"] == n).then_some(())
+        });
+        kill("-KILL", supervisor);
+        kill("-KILL", trainer);
+        wait_for("the supervisor to end", || (!is_alive(supervisor)).then_some(()));
+        assert_eq!(ask(data, &["resume", &id])["attempt"], n + 1);
+    }
+    wait_for("the end", || {
+        lines(data, &id, "supervisor.jsonl")
+            .pop()
+            .filter(|line| line["type"] == "exited" && line["attempt"] == 3)
+    });
+    assert_eq!(events(data, &id, "done").pop().unwrap()["weights_sha256"], json!(whole));
+    assert_eq!(events(data, &id, "restored").len(), 2);
+    check_rows(data, &id);
+}
+
+#[test]
 fn what_was_tuned_holds_after_a_crash() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
