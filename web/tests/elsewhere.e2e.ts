@@ -94,6 +94,8 @@ test('streams, sockets, files and films come from a lab on another origin', asyn
   // A change, and pictures by a socket.
   await page.goto(`${home}/play`);
   await page.locator('label', { has: page.getByText('Mountain Car', { exact: true }) }).click();
+  // What is copied for a shell is asked of the lab, not of whoever has the files.
+  expect(await page.locator('pre.curl').first().textContent()).toContain(lab.origin);
   await page.getByRole('button', { name: 'New game' }).click();
   await page.waitForURL(`${home}/play/environments/*`);
   await page.getByText('Ready', { exact: true }).waitFor();
