@@ -76,6 +76,7 @@ fn main() {
         ("othello_medium", othello, Preset::Medium.config()),
         ("tic_tac_toe_1x16", tic_tac_toe, Config::residual(1, 16)),
         ("tic_tac_toe_tiny", tic_tac_toe, Preset::Tiny.config()),
+        ("connect4_mlp", connect4, Preset::Mlp.config()),
     ];
     let work = [
         ("inference", 1),

@@ -71,6 +71,10 @@ pub enum Metric {
     SolverError,
     /// The same among positions in which moves differ in their outcome.
     SolverErrorHard,
+    /// [`Self::SolverError`] in one of the sets that the held positions are from.
+    SolverErrorIn(HeldSet),
+    /// [`Self::SolverErrorHard`] in one of them.
+    SolverErrorHardIn(HeldSet),
     /// Mean return of an evaluation.
     EvaluationReward,
     /// The lower end of the 95% interval of that mean.
@@ -79,6 +83,25 @@ pub enum Metric {
     EvaluationHigh,
     /// Mean length of the episodes of an evaluation.
     EvaluationLength,
+}
+
+/// A set of published positions of Connect 4: how far the game is (3 is near its end), and how hard
+/// they are (3 is the hardest).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names are those of the sets")]
+pub enum HeldSet {
+    L3R1,
+    L2R1,
+    L1R1,
+    L2R2,
+    L1R2,
+    L1R3,
+}
+
+impl HeldSet {
+    /// All of them, in the order of the file that holds their positions.
+    pub const ALL: [Self; 6] =
+        [Self::L3R1, Self::L2R1, Self::L1R1, Self::L2R2, Self::L1R2, Self::L1R3];
 }
 
 impl Metric {
@@ -117,6 +140,18 @@ impl Metric {
         Self::ArenaElo,
         Self::SolverError,
         Self::SolverErrorHard,
+        Self::SolverErrorIn(HeldSet::L3R1),
+        Self::SolverErrorIn(HeldSet::L2R1),
+        Self::SolverErrorIn(HeldSet::L1R1),
+        Self::SolverErrorIn(HeldSet::L2R2),
+        Self::SolverErrorIn(HeldSet::L1R2),
+        Self::SolverErrorIn(HeldSet::L1R3),
+        Self::SolverErrorHardIn(HeldSet::L3R1),
+        Self::SolverErrorHardIn(HeldSet::L2R1),
+        Self::SolverErrorHardIn(HeldSet::L1R1),
+        Self::SolverErrorHardIn(HeldSet::L2R2),
+        Self::SolverErrorHardIn(HeldSet::L1R2),
+        Self::SolverErrorHardIn(HeldSet::L1R3),
         Self::EvaluationReward,
         Self::EvaluationLow,
         Self::EvaluationHigh,
@@ -159,6 +194,18 @@ impl Metric {
             Self::ArenaElo => "arena/elo",
             Self::SolverError => "solver/value_error",
             Self::SolverErrorHard => "solver/value_error_hard",
+            Self::SolverErrorIn(HeldSet::L3R1) => "solver/value_error_l3_r1",
+            Self::SolverErrorIn(HeldSet::L2R1) => "solver/value_error_l2_r1",
+            Self::SolverErrorIn(HeldSet::L1R1) => "solver/value_error_l1_r1",
+            Self::SolverErrorIn(HeldSet::L2R2) => "solver/value_error_l2_r2",
+            Self::SolverErrorIn(HeldSet::L1R2) => "solver/value_error_l1_r2",
+            Self::SolverErrorIn(HeldSet::L1R3) => "solver/value_error_l1_r3",
+            Self::SolverErrorHardIn(HeldSet::L3R1) => "solver/value_error_hard_l3_r1",
+            Self::SolverErrorHardIn(HeldSet::L2R1) => "solver/value_error_hard_l2_r1",
+            Self::SolverErrorHardIn(HeldSet::L1R1) => "solver/value_error_hard_l1_r1",
+            Self::SolverErrorHardIn(HeldSet::L2R2) => "solver/value_error_hard_l2_r2",
+            Self::SolverErrorHardIn(HeldSet::L1R2) => "solver/value_error_hard_l1_r2",
+            Self::SolverErrorHardIn(HeldSet::L1R3) => "solver/value_error_hard_l1_r3",
             Self::EvaluationReward => "eval/mean_reward",
             Self::EvaluationLow => "eval/ci95_low",
             Self::EvaluationHigh => "eval/ci95_high",
@@ -202,6 +249,28 @@ impl Metric {
             Self::ArenaElo => "Rating",
             Self::SolverError => "Value errors",
             Self::SolverErrorHard => "Value errors, hard positions",
+            Self::SolverErrorIn(HeldSet::L3R1) => "Value errors, end, easy",
+            Self::SolverErrorIn(HeldSet::L2R1) => "Value errors, middle, easy",
+            Self::SolverErrorIn(HeldSet::L1R1) => "Value errors, beginning, easy",
+            Self::SolverErrorIn(HeldSet::L2R2) => "Value errors, middle, medium",
+            Self::SolverErrorIn(HeldSet::L1R2) => "Value errors, beginning, medium",
+            Self::SolverErrorIn(HeldSet::L1R3) => "Value errors, beginning, hard",
+            Self::SolverErrorHardIn(HeldSet::L3R1) => "Value errors where one can err, end, easy",
+            Self::SolverErrorHardIn(HeldSet::L2R1) => {
+                "Value errors where one can err, middle, easy"
+            }
+            Self::SolverErrorHardIn(HeldSet::L1R1) => {
+                "Value errors where one can err, beginning, easy"
+            }
+            Self::SolverErrorHardIn(HeldSet::L2R2) => {
+                "Value errors where one can err, middle, medium"
+            }
+            Self::SolverErrorHardIn(HeldSet::L1R2) => {
+                "Value errors where one can err, beginning, medium"
+            }
+            Self::SolverErrorHardIn(HeldSet::L1R3) => {
+                "Value errors where one can err, beginning, hard"
+            }
             Self::EvaluationReward => "Evaluation reward",
             Self::EvaluationLow => "Evaluation, lower end",
             Self::EvaluationHigh => "Evaluation, upper end",

@@ -2,6 +2,7 @@
 //! a file, notices when the file is replaced, and appends its games to a replay (`docs/alphazero.md`).
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,6 +15,7 @@ use cartridge_search::search::Statistics;
 use cartridge_store::Replay;
 
 use crate::clock::unix_now;
+use crate::config::{Algorithm, Draft};
 use crate::error::{Result, RunError};
 use crate::policy_file::PolicyFile;
 
@@ -35,8 +37,8 @@ pub struct Terms {
     pub model: PathBuf,
     /// Where games are appended.
     pub replay: PathBuf,
-    /// Simulations of a thorough search.
-    pub n_simulations: u32,
+    /// Simulations of a thorough search; none for as many as a training of the game ends with.
+    pub n_simulations: Option<u32>,
     /// Threads that play.
     pub n_threads: usize,
     /// What all chance follows from.
@@ -44,7 +46,7 @@ pub struct Terms {
 }
 
 /// What came of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     /// Games that ended.
     pub n_games: u64,
@@ -54,8 +56,32 @@ pub struct Round {
     pub statistics: Statistics,
     /// Whether the network was another than in the round before.
     pub is_new_network: bool,
+    /// Why a file that has come is not played with.
+    pub warning: Option<String>,
     /// Id of the newest game in the replay.
     pub last: u64,
+}
+
+/// By which a replaced file shows. Times and sizes alone may be the same: clocks of files are coarse,
+/// and networks of one shape are equally long. A file that was renamed into place has a place of its
+/// own on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    device: u64,
+    inode: u64,
+    modified: SystemTime,
+    size_bytes: u64,
+}
+
+impl Seen {
+    fn new(found: &fs::Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            modified: found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            size_bytes: found.len(),
+        }
+    }
 }
 
 /// Games in progress, played with the network in a file.
@@ -65,8 +91,8 @@ pub struct SelfPlayActor {
     replay: Replay,
     games: Box<dyn actor::Actor>,
     network: Option<FileJudge>,
-    /// By which a replaced file shows.
-    seen: Option<(SystemTime, u64)>,
+    seen: Option<Seen>,
+    warning: Option<String>,
     n_lanes: usize,
 }
 
@@ -74,16 +100,12 @@ impl SelfPlayActor {
     /// Gets ready to play; the replay is made if it is not there.
     pub fn new(terms: Terms) -> Result<Self> {
         let n_lanes = terms.n_threads.max(1);
-        let config = self_play::Config {
-            n_simulations: [terms.n_simulations; 2],
-            n_fast_simulations: (terms.n_simulations / 5).max(2),
-            ..self_play::Config::default()
-        };
+        let config = settings(&terms.game, terms.n_simulations)?;
         let crowd = Crowd { n_lanes, n_games: GAMES_OF_A_LANE, cache_positions: CACHE_POSITIONS };
         let team = Team::new(terms.n_threads);
         let games = actor::actor(&terms.game, &config, crowd, terms.seed, team)?;
         let replay = Replay::open(&terms.replay)?;
-        Ok(Self { terms, replay, games, network: None, seen: None, n_lanes })
+        Ok(Self { terms, replay, games, network: None, seen: None, warning: None, n_lanes })
     }
 
     /// Looks at the file, plays for a while with the network in it, and appends the games that ended.
@@ -101,6 +123,7 @@ impl SelfPlayActor {
             n_plies: harvest.n_plies,
             statistics: harvest.statistics,
             is_new_network,
+            warning: self.warning.take(),
             last,
         }))
     }
@@ -108,7 +131,7 @@ impl SelfPlayActor {
     /// Reads the network if the file is another than before; says whether it was.
     fn look(&mut self) -> Result<bool> {
         let Ok(found) = fs::metadata(&self.terms.model) else { return Ok(false) };
-        let seen = (found.modified().unwrap_or(SystemTime::UNIX_EPOCH), found.len());
+        let seen = Seen::new(&found);
         if self.seen == Some(seen) {
             return Ok(false);
         }
@@ -118,10 +141,30 @@ impl SelfPlayActor {
                 self.network = Some(network);
                 Ok(true)
             }
-            Err(_) if self.network.is_some() => Ok(false),
+            Err(error) if self.network.is_some() => {
+                self.warning = Some(format!("{error}; the network before it plays on"));
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }
+}
+
+/// How a training of the game plays where nobody says otherwise; with simulations of one's own, a
+/// fifth of them in a fast search.
+fn settings(game: &str, n_simulations: Option<u32>) -> Result<self_play::Config> {
+    // Asked first, so that a misspelt game is what the user hears of.
+    AnyGame::start(game, &mut fastrand::Rng::with_seed(0))?;
+    let config = Draft::new(game, Algorithm::AlphaZero.id())?.finish()?;
+    let config = config.self_play().expect("it learns games").self_play;
+    Ok(match n_simulations {
+        None => config,
+        Some(n) => self_play::Config {
+            n_simulations: [n; 2],
+            n_fast_simulations: (n / 5).max(2),
+            ..config
+        },
+    })
 }
 
 fn read(path: &Path, game: &str) -> Result<FileJudge> {
@@ -151,6 +194,26 @@ mod tests {
         export_board_net(&network, Vec::new())
     }
 
+    /// What `cartridge train GAME` plays with, as `run.json` would have it.
+    fn trained(game: &str) -> self_play::Config {
+        let draft = Draft::new(game, Algorithm::usual(game).id()).unwrap();
+        draft.finish().unwrap().self_play().unwrap().self_play
+    }
+
+    #[test]
+    fn it_plays_as_a_training_of_the_game_does() {
+        for spec in cartridge_games::registry::games() {
+            assert_eq!(settings(spec.id, None).unwrap(), trained(spec.id), "{}", spec.id);
+            let own = settings(spec.id, Some(100)).unwrap();
+            assert_eq!((own.n_simulations, own.n_fast_simulations), ([100; 2], 20));
+            assert_eq!(own.value_scale, trained(spec.id).value_scale);
+        }
+        assert_eq!(settings("othello", None).unwrap().value_scale, 1.5);
+        assert_eq!(settings("connect4", None).unwrap().value_scale, 0.1);
+        let error = settings("conect4", None).unwrap_err().to_string();
+        assert!(error.contains("connect4"), "{error}");
+    }
+
     #[test]
     fn it_plays_with_whatever_network_is_there() {
         let folder = tempfile::tempdir().unwrap();
@@ -159,7 +222,7 @@ mod tests {
             game: "connect4".to_owned(),
             model: model.clone(),
             replay: replay.clone(),
-            n_simulations: 4,
+            n_simulations: Some(4),
             n_threads: 1,
             seed: 1,
         })
@@ -170,16 +233,20 @@ mod tests {
         assert!(first.is_new_network);
         assert_eq!(first.n_plies, 8 * 64);
         assert!(!actor.play().unwrap().unwrap().is_new_network);
+        // Another file of the same size and time is another file.
+        let before = fs::metadata(&model).unwrap();
         write_beside(&model, &network(2)).unwrap();
-        // The clock of files may be coarse; its size is the same.
-        let later = fs::metadata(&model).unwrap().modified().unwrap();
-        let later = later + std::time::Duration::from_secs(5);
-        fs::File::open(&model).unwrap().set_modified(later).unwrap();
+        fs::File::open(&model).unwrap().set_modified(before.modified().unwrap()).unwrap();
+        assert_eq!(fs::metadata(&model).unwrap().len(), before.len());
         assert!(actor.play().unwrap().unwrap().is_new_network);
         // What is no network is passed over.
         write_beside(&model, b"half a file").unwrap();
         let mut last = actor.play().unwrap().unwrap();
         assert!(!last.is_new_network);
+        let warning = last.warning.unwrap();
+        assert!(warning.ends_with("the network before it plays on"), "{warning}");
+        last = actor.play().unwrap().unwrap();
+        assert_eq!(last.warning, None, "it is said once");
         while last.last < 20 {
             last = actor.play().unwrap().unwrap();
         }

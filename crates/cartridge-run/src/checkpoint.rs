@@ -256,6 +256,11 @@ pub fn load_named(dir: &RunDir, run: &RunId, name: &str) -> Result<(CheckpointMa
     Ok((manifest, policy))
 }
 
+/// The policy of a checkpoint as other programs read it, if it has one.
+pub(crate) fn onnx_of(dir: &RunDir, name: &str) -> Option<Vec<u8>> {
+    fs::read(dir.checkpoints_path().join(name).join(ONNX)).ok()
+}
+
 /// Reads the network of a checkpoint of a board game.
 pub fn load_board_net(
     dir: &RunDir,

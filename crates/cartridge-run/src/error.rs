@@ -442,6 +442,12 @@ pub enum RunError {
         /// Where the client thought it was.
         given: u32,
     },
+    /// The game is another's.
+    #[error("this is a game of {owner}'s: you can look at it, and begin one of your own")]
+    NotYours {
+        /// Whose it is.
+        owner: String,
+    },
     /// The person has not moved yet.
     #[error("there is no move of yours to take back")]
     NothingToUndo,

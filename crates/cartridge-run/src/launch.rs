@@ -19,6 +19,7 @@ use crate::config::{Resources, RunConfig};
 use crate::error::{Result, RunError};
 use crate::foreign::checkpoints::{self, Named};
 use crate::named_trainer::StartedAs;
+use crate::supervisor::WANDB_KEY;
 use crate::{track, wandb};
 
 /// What holds for a run whatever it trains.
@@ -61,7 +62,7 @@ pub struct External {
 
 /// Variables that say which programs and machines a trainer uses. They are kept with the run, so
 /// that it is the same whoever starts it: the one who made it, or the lab later.
-const KEPT_VARIABLES: [&str; 12] = [
+const KEPT_VARIABLES: [&str; 16] = [
     "PATH",
     "PYTHONPATH",
     "VIRTUAL_ENV",
@@ -74,6 +75,10 @@ const KEPT_VARIABLES: [&str; 12] = [
     "LANG",
     "LC_ALL",
     "TZ",
+    "WANDB_BASE_URL",
+    "WANDB_MODE",
+    "WANDB_ENTITY",
+    "WANDB_PROJECT",
 ];
 
 /// The variables of this process that are kept with a run.
@@ -93,6 +98,8 @@ pub struct Launcher {
     pub version: String,
     /// How long a trainer that is asked to stop may take to save and end.
     pub stop_grace: Duration,
+    /// Whether this is the lab, whose key for W&B is none of the trainers' that are not ours.
+    pub is_lab: bool,
 }
 
 impl Launcher {
@@ -313,7 +320,11 @@ impl Launcher {
     }
 
     fn supervise(&self, data: &DataDir, id: &RunId, attempt: u32) -> Result<()> {
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if self.is_lab && data.run(id).manifest()?.kind == RunKind::External {
+            command.env_remove(WANDB_KEY);
+        }
+        let mut child = command
             .arg("supervise")
             .arg("--data")
             .arg(data.path())

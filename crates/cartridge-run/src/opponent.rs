@@ -110,6 +110,16 @@ impl Opponent {
         Self::levels(game).first().expect("the game has been looked up").opponent
     }
 
+    /// Who a network of `game` is measured against all the time: strong enough not to be beaten at
+    /// once, and fast.
+    pub fn baseline(game: &str) -> Self {
+        match game {
+            "tictactoe" => Self::Perfect,
+            "othello" => Self::AlphaBeta { depth: 2 },
+            _ => Self::Mcts { n_simulations: 100 },
+        }
+    }
+
     /// The level of `game` that this opponent is, if it is one.
     pub fn level(self, game: &str) -> Option<&'static Level> {
         Self::levels(game).iter().find(|level| level.opponent == self)

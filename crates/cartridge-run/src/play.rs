@@ -6,6 +6,9 @@
 //! between two requests, so any number of games go on side by side, a restart of the lab changes
 //! none of them, and a game begun in a terminal can be gone on with in the browser. What an opponent
 //! has learnt is copied into the folder of the game. [`thoughts`] has what a network makes of it.
+//!
+//! A game belongs to who began it: everybody may look at it, and nobody else plays in it. Games of a
+//! terminal belong to whoever holds the lab's own token, since both can write its folder.
 
 pub mod thoughts;
 
@@ -17,7 +20,7 @@ use cartridge_store::{
     DataDir, Event, EventLine, Manifest, MatchPlayer, RunDir, RunId, RunKind, StoreError,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::clock::unix_now;
 use crate::error::{Result, RunError};
@@ -25,6 +28,8 @@ use crate::hint::Hint;
 use crate::lab::Lab;
 use crate::opponent::Opponent;
 use crate::player::{Door, Found, Learnt, Origin, Player, simulations_in};
+use crate::steer::By;
+use crate::token::{ADMIN, Role};
 
 /// What the manifest of a game keeps as its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +41,9 @@ struct Terms {
     seat: usize,
     /// Decides every choice of the opponent.
     seed: u64,
+    /// Who began it; nobody said in older games, and in a terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
     /// What else is known of an opponent that was learnt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     learnt: Option<Kept>,
@@ -132,6 +140,8 @@ pub struct NewPlay<'a> {
     pub side: Side,
     /// Decides every choice that is left to chance.
     pub seed: u64,
+    /// Whose game it is, by the name of their token.
+    pub owner: &'a str,
 }
 
 /// A game in progress, or at its end.
@@ -141,6 +151,8 @@ pub struct Play {
     pub manifest: Manifest,
     /// The position.
     pub game: AnyGame,
+    /// Whose game it is, by the name of their token.
+    pub owner: String,
     /// The person's seat.
     pub seat: Seat,
     /// Whom the person plays.
@@ -170,7 +182,7 @@ pub enum Outcome {
 impl Play {
     /// Sets up a new game; an opponent that moves first has moved. `version` is the product's.
     pub fn begin(data: &DataDir, version: &str, new: NewPlay<'_>) -> Result<Self> {
-        let NewPlay { game, opponent, door, side, seed } = new;
+        let NewPlay { game, opponent, door, side, seed, owner } = new;
         let position = start(game, seed)?;
         let Found { player, learnt, origin } = Player::at_board(data, game, opponent, door)?;
         let seat = match side {
@@ -183,7 +195,8 @@ impl Play {
             let (name, file) = (name.clone(), format!("opponent.{}", learnt.kind));
             Kept { name, sha256, file, origin }
         });
-        let terms = Terms { game: game.to_owned(), opponent: key, seat, seed, learnt: kept };
+        let owner = (owner != ADMIN).then(|| owner.to_owned());
+        let terms = Terms { game: game.to_owned(), opponent: key, seat, seed, owner, learnt: kept };
         let prepare = |dir: &RunDir| match (&terms.learnt, &learnt) {
             (Some(kept), Some(learnt)) => write_beside(&dir.path().join(&kept.file), &learnt.bytes),
             _ => Ok(()),
@@ -329,13 +342,14 @@ impl Play {
     fn replay(data: &DataDir, id: &RunId) -> Result<Self> {
         let dir = data.run(id);
         let manifest = dir.manifest()?;
-        if manifest.kind != RunKind::Human || !is_game(&manifest.env_id) {
+        if !is_play(&manifest) {
             return Err(StoreError::NoSuchRun(id.to_string()).into());
         }
         let damaged = |detail: String| StoreError::Damaged { path: dir.events_path(), detail };
         let terms: Terms = serde_json::from_value(manifest.config.clone())
             .map_err(|error| damaged(error.to_string()))?;
         let mut play = Self {
+            owner: owner_of(&manifest).to_owned(),
             manifest,
             game: start(&terms.game, terms.seed)?,
             seat: Seat(terms.seat),
@@ -440,9 +454,9 @@ impl Table {
 
 impl Lab {
     /// See [`Play::begin`].
-    pub fn new_play(&self, game: &str, opponent: &str, side: Side) -> Result<Play> {
+    pub fn new_play(&self, owner: &str, game: &str, opponent: &str, side: Side) -> Result<Play> {
         let (door, seed) = (Door::Http, fastrand::u64(..));
-        let new = NewPlay { game, opponent, door, side, seed };
+        let new = NewPlay { game, opponent, door, side, seed, owner };
         let play = Play::begin(&self.data, &self.launcher.version, new)?;
         self.adopt(&play.manifest.id)?;
         Ok(play)
@@ -453,25 +467,32 @@ impl Lab {
         Play::load(&self.data, id)
     }
 
-    /// See [`Play::make_move`].
-    pub fn play_move(&self, id: &RunId, action: usize, ply: u32) -> Result<Play> {
+    /// See [`Play::make_move`]; by whose game it is.
+    pub fn play_move(&self, who: &str, id: &RunId, action: usize, ply: u32) -> Result<Play> {
+        self.check_player(who, id)?;
         Play::make_move(&self.data, id, action, ply)
     }
 
-    /// See [`Play::take_back`].
-    pub fn play_undo(&self, id: &RunId, ply: Option<u32>) -> Result<Play> {
+    /// See [`Play::take_back`]; by whose game it is.
+    pub fn play_undo(&self, who: &str, id: &RunId, ply: Option<u32>) -> Result<Play> {
+        self.check_player(who, id)?;
         Play::take_back(&self.data, id, ply)
     }
 
-    /// See [`Play::hint`].
-    pub fn play_hint(&self, id: &RunId, ply: Option<u32>) -> Result<(Play, Hint)> {
+    /// See [`Play::hint`]; by whose game it is.
+    pub fn play_hint(&self, who: &str, id: &RunId, ply: Option<u32>) -> Result<(Play, Hint)> {
+        self.check_player(who, id)?;
         Play::hint(&self.data, id, ply)
     }
 
-    /// The newest games, newest first. One that cannot be read does not hide the others.
-    pub fn plays(&self, limit: usize) -> Result<Vec<Play>> {
+    /// The newest games of somebody, or of all, newest first. One that cannot be read does not hide
+    /// the others.
+    pub fn plays(&self, of: Option<&str>, limit: usize) -> Result<Vec<Play>> {
+        let is_wanted = |manifest: &Manifest| {
+            is_game(&manifest.env_id) && of.is_none_or(|who| owner_of(manifest) == who)
+        };
         let mut plays = Vec::new();
-        for manifest in self.human_runs(limit, |manifest| is_game(&manifest.env_id))? {
+        for manifest in self.human_runs(limit, is_wanted)? {
             // Only read, so that a list does not wait for an opponent that thinks.
             match Play::replay(&self.data, &manifest.id) {
                 Ok(play) => plays.push(play),
@@ -480,6 +501,36 @@ impl Lab {
         }
         Ok(plays)
     }
+
+    /// Complains where the game is another's. What is no game is complained about elsewhere.
+    pub(crate) fn check_player(&self, who: &str, id: &RunId) -> Result<()> {
+        let manifest = self.data.run(id).manifest()?;
+        let owner = owner_of(&manifest);
+        if is_play(&manifest) && owner != who {
+            return Err(RunError::NotYours { owner: owner.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a run is a game of a person.
+fn is_play(manifest: &Manifest) -> bool {
+    manifest.kind == RunKind::Human && is_game(&manifest.env_id)
+}
+
+/// Whose game a run is.
+fn owner_of(manifest: &Manifest) -> &str {
+    manifest.config.get("owner").and_then(Value::as_str).unwrap_or(ADMIN)
+}
+
+/// Complains where somebody wants to throw another's game away. Admins may, and whoever writes the
+/// folder itself.
+pub(crate) fn check_delete(manifest: &Manifest, by: By<'_>) -> Result<()> {
+    let owner = owner_of(manifest);
+    if is_play(manifest) && by.role.is_some_and(|role| role != Role::Admin) && by.who != owner {
+        return Err(RunError::NotYours { owner: owner.to_owned() });
+    }
+    Ok(())
 }
 
 fn start(game: &str, seed: u64) -> Result<AnyGame> {

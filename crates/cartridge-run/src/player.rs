@@ -7,6 +7,7 @@
 //! | `shipped` | at a board, the model that the program brings along |
 //! | `model:NAME`, `model:NAME@3`, `model:NAME@best` | a named model; the best version, or else the newest, where none is said |
 //! | `run:RUN`, `RUN`, `RUN@200000`, `RUN@latest` | a checkpoint of a run; the best, or else the newest, where none is said |
+//! | `run:RUN@all`, `RUN@all` | in a tournament, every checkpoint of a run that is kept, each a player |
 //! | `artifact:RUN/ARTIFACT` | an ONNX file that a run has made |
 //! | `ckpt:FOLDER`, `onnx:FILE`, `FILE.onnx` | the folder of a checkpoint, or a file, on the command line only: no route takes a path |
 //!
@@ -256,6 +257,32 @@ fn detail_of(error: RunError) -> String {
 pub fn check_built_in(game: &str, texts: &[String]) -> Result<()> {
     let mut built_in = texts.iter().filter(|text| learnt_word(text).is_none());
     built_in.try_for_each(|text| Player::built_in(game, text, text).map(|_| ()))
+}
+
+/// Players of a tournament as they are written, with `run:RUN@all` as the checkpoints of the run that
+/// are kept, oldest first, each with the simulations that were written.
+pub fn spread(data: &DataDir, texts: &[String]) -> Result<Vec<String>> {
+    let mut players = Vec::new();
+    for text in texts {
+        let all = learnt_word(text).and_then(|(word, simulations)| {
+            let run = word.strip_prefix("run:").unwrap_or(word).strip_suffix("@all")?;
+            Some((run, simulations))
+        });
+        let Some((run, simulations)) = all else {
+            players.push(text.clone());
+            continue;
+        };
+        let run: RunId = run.parse()?;
+        let dir = data.run(&run);
+        dir.manifest()?;
+        let names = checkpoint::names(&dir)?;
+        if names.is_empty() {
+            return Err(bad(text, "the run has no checkpoint yet"));
+        }
+        let tail = simulations.map_or_else(String::new, |simulations| format!(":{simulations}"));
+        players.extend(names.into_iter().map(|name| format!("run:{run}@{name}{tail}")));
+    }
+    Ok(players)
 }
 
 /// Whether a text names something that was learnt, and not a player that is built in.

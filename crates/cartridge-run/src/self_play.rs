@@ -24,11 +24,9 @@ use cartridge_store::{
     DataDir, DoneReason, Evaluation, Event, Manifest, MatchPlayer, Replay, RunDir, StoreError,
 };
 
-use self::arena::{
-    Plan, Scores, against_network, against_opponent, against_thinker, baseline, rating,
-};
+use self::arena::{Plan, Scores, against_network, against_opponent, against_thinker, rating};
 use self::files::Stats;
-use self::solver::Held;
+use self::solver::Examiner;
 use crate::audit::Marks;
 use crate::checkpoint::{self, Alias, Progress, WholeSelfPlay};
 use crate::clock::unix_now;
@@ -66,12 +64,11 @@ pub(crate) fn work(
         schedule: Schedule::new(&config),
         best: None,
         stats: Stats::default(),
-        held: Held::of(&config.env_id),
+        examiner: Examiner::new(&config.env_id),
         arena: Team::new(n_threads),
         marks: Marks::default(),
         tunes: VecDeque::new(),
         needed_before: 0,
-        n_updates: 0,
         config,
     };
     let is_fork = manifest.parent.is_some();
@@ -130,8 +127,8 @@ struct SelfPlay {
     /// The rating of the best checkpoint, and its step.
     best: Option<(f64, u64)>,
     stats: Stats,
-    /// Positions whose best moves are known.
-    held: Option<Held>,
+    /// Who looks at positions whose best moves are known.
+    examiner: Examiner,
     /// Who plays the games of evaluations.
     arena: Team,
     /// What people have pinned.
@@ -140,7 +137,6 @@ struct SelfPlay {
     tunes: VecDeque<(u64, Tunable, f64)>,
     /// The first game that the newest checkpoint needs.
     needed_before: u64,
-    n_updates: u64,
 }
 
 impl SelfPlay {
@@ -181,6 +177,16 @@ impl SelfPlay {
             self.schedule.evaluate_every = progress.evaluate_every;
             self.schedule.next_evaluation = progress.next_evaluation;
             self.best = progress.best;
+            self.stats = Stats {
+                step,
+                games: state.n_games(),
+                ..files::read_stats(&self.dir).unwrap_or_default()
+            };
+            // A kill may have come between the two, and a fork has none yet.
+            if let Some(onnx) = checkpoint::onnx_of(&self.dir, &name) {
+                let milestone_every = self.config.retention.milestone_every_steps;
+                files::write_model(&self.dir, step, &onnx, milestone_every)?;
+            }
             checkpoint::point(&self.dir, Alias::Latest, &name)?;
             if let Some((_, step)) = self.best {
                 let best = checkpoint::name_of(step);
@@ -241,7 +247,9 @@ impl SelfPlay {
     fn learn(&mut self) -> Result<bool> {
         let (step_before, games_before) = (self.training.step(), self.training.n_games());
         let mut clock = PhaseClock::new();
-        let update = match self.training.update(&mut |phase| clock.begin(phase)) {
+        let update = self.training.update(&mut |phase| clock.begin(phase));
+        self.settle()?;
+        let update = match update {
             Ok(update) => update,
             Err(NotFinite { step, .. }) => {
                 let message =
@@ -251,7 +259,6 @@ impl SelfPlay {
             }
         };
         let seconds = clock.end();
-        self.n_updates += 1;
         let games: Vec<Vec<u8>> = update.games.iter().map(PlayedGame::to_bytes).collect();
         self.replay.append(&games, unix_now())?;
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
@@ -268,16 +275,22 @@ impl SelfPlay {
         files::write_stats(&self.dir, &self.stats)?;
         self.journal.record(&mut report, fps)?;
         self.journal.log(&report, fps);
+        if self.is_examined() {
+            self.examiner.begin(update.step, self.training.network());
+        }
         Ok(true)
     }
 
+    /// Whether positions whose best moves are known are looked at after this update. It goes by the
+    /// step alone, so that a run that is resumed looks at the same networks.
+    fn is_examined(&self) -> bool {
+        let steps_per_update = self.config.self_play().map_or(1, |it| it.steps_per_update).max(1);
+        let n_updates = self.training.step().div_ceil(steps_per_update);
+        n_updates % SOLVER_EVERY == 1 || self.training.is_done()
+    }
+
     /// An update in the words of all trainings.
-    fn report(
-        &mut self,
-        update: &alphazero::Update,
-        clock: &PhaseClock,
-        games_before: u64,
-    ) -> Update {
+    fn report(&self, update: &alphazero::Update, clock: &PhaseClock, games_before: u64) -> Update {
         let statistics = update.statistics;
         // Threads that play beyond the lanes have nothing to do.
         let n_lanes = self.config.self_play().map_or(1, |settings| settings.n_lanes);
@@ -315,12 +328,6 @@ impl SelfPlay {
         if n_audited > 0 {
             scalars.push((Metric::FalseResignations, n_wrong as f64 / n_audited as f64));
         }
-        let is_due = self.n_updates % SOLVER_EVERY == 1 || self.training.is_done();
-        if let Some(held) = self.held.as_mut().filter(|_| is_due) {
-            let errors = held.errors(self.training.network());
-            scalars.push((Metric::SolverError, errors.all));
-            scalars.push((Metric::SolverErrorHard, errors.hard));
-        }
         let episodes =
             update.games.iter().zip(games_before + 1..).map(|(game, episode)| EpisodeEnd {
                 episode,
@@ -347,7 +354,9 @@ impl SelfPlay {
     /// Saves and measures the network where that is due, as it is at the end.
     fn save_and_measure(&mut self, is_end: bool) -> Result<()> {
         let step = self.training.step();
-        if self.schedule.checkpoint_is_due(step) || is_end {
+        // What is measured is saved before it counts as measured, so that a kill repeats it.
+        if self.schedule.checkpoint_is_due(step) || self.schedule.awaits_evaluation(step) || is_end
+        {
             self.save()?;
         }
         if self.schedule.evaluation_is_due(step) || is_end {
@@ -366,7 +375,7 @@ impl SelfPlay {
         let name = self.save()?;
         let plan = Plan { n_games: episodes, n_simulations, seed: self.config.seeds.seed_base };
         let game = self.config.env_id.clone();
-        let opponent = baseline(&game);
+        let opponent = Opponent::baseline(&game);
         let network = self.training.network();
         let fixed = against_opponent(&game, network, opponent, plan, &mut self.arena)?;
         let best = self.best_network()?;
@@ -470,7 +479,9 @@ impl SelfPlay {
 
     /// The best checkpoint so far, if it is still there.
     fn best_network(&self) -> Result<Option<(String, BoardNet)>> {
-        let Some(name) = checkpoint::named(&self.dir, Alias::Best) else { return Ok(None) };
+        // Not what the alias says: that may be of an evaluation which a kill has undone.
+        let Some((_, step)) = self.best else { return Ok(None) };
+        let name = checkpoint::name_of(step);
         match checkpoint::load_board_net(&self.dir, &self.manifest.id, &name) {
             Ok((_, network)) => Ok(Some((name, network))),
             Err(RunError::NoSuchCheckpoint { .. }) => Ok(None),
@@ -550,7 +561,14 @@ impl Steered for SelfPlay {
         }
     }
 
+    fn settle(&mut self) -> Result<()> {
+        let Some((step, found)) = self.examiner.end() else { return Ok(()) };
+        let found = found.into_iter().map(|(metric, value)| (metric.name().to_owned(), value));
+        self.journal.metrics(step, found, &[])
+    }
+
     fn save(&mut self) -> Result<String> {
+        self.settle()?;
         let step = self.training.step();
         if let Some((saved, name)) = &self.journal.last_checkpoint
             && *saved == step

@@ -303,7 +303,7 @@ fn native_trainer(program: &Path, data: &DataDir, id: &RunId, attempt: u32) -> C
     command
         .args(worker_arguments(data, id.as_str(), attempt))
         // It has no use for what only this process needs.
-        .env_remove("WANDB_API_KEY")
+        .env_remove(WANDB_KEY)
         // By these it is known again, should this process die before it.
         .env("CARTRIDGE_RUN_ID", id.as_str())
         .env("CARTRIDGE_RUN_DIR", data.run(id).path())
@@ -382,6 +382,9 @@ pub(crate) fn trainer_environment(
     }
     environment
 }
+
+/// Where the key is with which W&B is read and told.
+pub(crate) const WANDB_KEY: &str = "WANDB_API_KEY";
 
 /// Keeps what opens the lab from a program that is not ours.
 pub(crate) fn scrub_secrets(command: &mut Command) {

@@ -421,6 +421,11 @@ impl Steered for Worker {
         }
     }
 
+    /// Writes what is still being measured of the network as it is: before a pause.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Saves a checkpoint unless this step has one, and returns its name.
     fn save(&mut self) -> Result<String> {
         let step = self.learner.step();
@@ -469,6 +474,11 @@ pub(crate) trait Steered {
     /// Changes a setting from the next update on and returns what it was.
     fn apply(&mut self, tunable: Tunable, value: f64) -> f64;
 
+    /// Writes what is still being measured of the network as it is: before a pause.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Saves a checkpoint unless this step has one, and returns its name.
     fn save(&mut self) -> Result<String>;
 
@@ -495,6 +505,7 @@ pub(crate) trait Steered {
             match &command {
                 Command::Pause if !is_paused => {
                     is_paused = true;
+                    self.settle()?;
                     self.journal().event(Event::Paused { step })?;
                 }
                 Command::Resume if is_paused => {
@@ -599,6 +610,11 @@ impl Schedule {
     pub(crate) fn evaluate_anew(&mut self, step: u64, every: u64) -> u64 {
         self.next_evaluation = (step / every + 1) * every;
         std::mem::replace(&mut self.evaluate_every, every)
+    }
+
+    /// Whether an evaluation will be due, which this does not count as made.
+    pub(crate) fn awaits_evaluation(&self, step: u64) -> bool {
+        step >= self.next_evaluation
     }
 
     pub(crate) fn evaluation_is_due(&mut self, step: u64) -> bool {

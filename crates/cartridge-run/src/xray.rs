@@ -64,6 +64,9 @@ pub struct Thought {
     pub entropy: Option<f64>,
     /// The return that it expects.
     pub value: Option<f64>,
+    /// Whether it is what a search found before that very move, in a game of self-play.
+    #[serde(rename = "searched")]
+    pub is_searched: bool,
 }
 
 /// Asks a policy about the actions `steps` of an episode, as far as there are any; the first action
@@ -212,6 +215,7 @@ fn recall(data: &DataDir, run: &RunId, episode: u64, thoughts: &mut [Thought]) -
         thought.best = (0..shares.len()).rev().max_by(|a, b| shares[*a].total_cmp(&shares[*b]));
         thought.actions = shares.into_iter().map(Some).collect();
         thought.value = Some(f64::from(ply.value) / f64::from(VALUE_ONE));
+        thought.is_searched = true;
     }
     true
 }
@@ -258,6 +262,7 @@ fn of_logits(step: u64, logits: &[f32], legal: &[bool], value: Option<f64>) -> T
         best,
         entropy: finite(probabilities.map(surprise).sum()),
         value,
+        is_searched: false,
     }
 }
 
@@ -266,7 +271,7 @@ fn of_values(step: u64, values: &[f32], legal: &[bool]) -> Thought {
     let told = |(&value, &legal): (&f32, &bool)| finite(f64::from(value)).filter(|_| legal);
     let actions: Vec<Option<f64>> = values.iter().zip(legal).map(told).collect();
     let value = best.and_then(|best| actions[best]);
-    Thought { step, actions, deviations: None, best, entropy: None, value }
+    Thought { step, actions, deviations: None, best, entropy: None, value, is_searched: false }
 }
 
 fn of_numbers(
@@ -287,6 +292,7 @@ fn of_numbers(
         best: None,
         entropy: finite(entropy),
         value,
+        is_searched: false,
     }
 }
 

@@ -1,10 +1,11 @@
 //! Games that a network plays against itself, many of them in step, so that every call of the network
 //! is for a full batch.
 
-use cartridge_games::{Game, Seat, Turn, random_action};
+use cartridge_games::{Action, Game, Seat, Turn, random_action};
 use cartridge_search::cache::Cache;
 use cartridge_search::evaluator::{Evaluation, Evaluations};
 use cartridge_search::gumbel::Gumbel;
+use cartridge_search::policy::sample;
 use cartridge_search::search::{self, LeafId, Method, Search, Statistics};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,11 @@ pub struct Config {
     pub value_scale: f32,
     /// From this ply on, chance has no say in what is played.
     pub n_random_plies: usize,
+    /// How much chance has a say in what is played of what a search found: the power of 1 over it of
+    /// the improved policy is drawn from. At 0 the search's own choice is played.
+    pub temperature: f32,
+    /// From this ply on, the temperature is 0.
+    pub n_temperature_plies: usize,
     /// Share of the games that begin with actions drawn by chance.
     pub opening_share: f32,
     /// At most so many of them.
@@ -53,6 +59,8 @@ impl Default for Config {
             n_considered: 8,
             value_scale: 0.1,
             n_random_plies: 1_000,
+            temperature: 0.0,
+            n_temperature_plies: 30,
             opening_share: 0.9,
             n_opening_plies: 12,
             is_adjudicated: true,
@@ -304,12 +312,21 @@ impl<G: Game> Table<G> {
         self.search.begin(&self.game, config, rng);
     }
 
+    /// What to play of what the search has found.
+    fn choose(&self, target: &[f32], config: &Config, rng: &mut fastrand::Rng) -> Action {
+        let is_drawn =
+            config.temperature > 0.0 && self.played.actions.len() < config.n_temperature_plies;
+        let drawn = if is_drawn { sample(target, config.temperature, rng) } else { None };
+        drawn.map_or_else(|| self.search.best_action(), Action)
+    }
+
     /// Plays what the search has found, and begins another game where this one is over.
     fn play(&mut self, config: &Config, harvest: &mut Harvest, rng: &mut fastrand::Rng) {
         let Turn::Seat(seat) = self.game.turn() else { unreachable!("it goes on") };
         let (value, proven) = (self.search.value(), self.search.proven());
-        let action = self.search.best_action();
-        self.played.plies.push(Ply::new(&self.search.target(), value, self.is_full));
+        let target = self.search.target();
+        let action = self.choose(&target, config, rng);
+        self.played.plies.push(Ply::new(&target, value, self.is_full));
         self.played.actions.push(action);
         self.game.apply(action);
         harvest.n_plies += 1;
@@ -339,7 +356,7 @@ impl<G: Game> Table<G> {
 }
 
 /// Where a game begins: at the start, or after some actions drawn by chance.
-fn opening<G: Game>(config: &Config, rng: &mut fastrand::Rng) -> (G, Vec<cartridge_games::Action>) {
+fn opening<G: Game>(config: &Config, rng: &mut fastrand::Rng) -> (G, Vec<Action>) {
     loop {
         let mut game = G::start(&mut fastrand::Rng::with_seed(0));
         let mut actions = Vec::new();

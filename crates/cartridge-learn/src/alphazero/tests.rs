@@ -74,6 +74,55 @@ fn interrupted_and_resumed_equals_uninterrupted() {
     assert!(State::from_bytes([&text[1..], &learner]).is_err());
 }
 
+/// How many beginnings of so many plies there are among games.
+fn n_openings(games: &[PlayedGame], n_plies: usize) -> usize {
+    let openings = games.iter().filter(|game| game.actions.len() >= n_plies);
+    let openings = openings.map(|game| &game.actions[..n_plies]);
+    openings.collect::<std::collections::HashSet<_>>().len()
+}
+
+#[test]
+fn a_temperature_draws_among_what_searches_found() {
+    let with = |temperature: f32, n_temperature_plies: usize, n_threads: usize| {
+        // Nothing else is left to chance.
+        let self_play = self_play::Config {
+            temperature,
+            n_temperature_plies,
+            n_random_plies: 0,
+            opening_share: 0.0,
+            full_share: 1.0,
+            audit_share: 0.0,
+            ..Default::default()
+        };
+        let config = Config { self_play, least_window: 400, ..small(4_000) };
+        let (training, updates) = train::<Connect4>(&config, n_threads);
+        let games = updates.into_iter().flat_map(|update| update.games).collect::<Vec<_>>();
+        (config, training, games)
+    };
+    let (_, cold, of_cold) = with(0.0, 1_000, 2);
+    let (config, warm, of_warm) = with(1.0, 6, 2);
+    let (_, plain, of_plain) = with(1.0, 0, 1);
+    assert_eq!(cold.network().parameters(), plain.network().parameters(), "from ply 0 on it is 0");
+    assert_eq!(of_cold, of_plain);
+    // Every network plays one game, and with a temperature many.
+    assert!(n_openings(&of_cold, 4) <= 10, "{}", n_openings(&of_cold, 4));
+    assert!(n_openings(&of_warm, 4) > 50, "{}", n_openings(&of_warm, 4));
+    // Threads, and an interruption, change nothing.
+    let (_, again, of_again) = with(1.0, 6, 1);
+    assert_eq!((again.network().parameters(), &of_again), (warm.network().parameters(), &of_warm));
+    let mut first = AlphaZero::<Connect4>::new(&config, 7, Team::new(1)).unwrap();
+    let games: Vec<_> = (0..3).flat_map(|_| first.update().unwrap().games).collect();
+    let state = first.state();
+    let kept = games[games.len() - state.n_window_games()..].iter().cloned();
+    let network = first.network().clone();
+    let mut resumed =
+        AlphaZero::<Connect4>::restore(&config, 7, Team::new(2), network, &state, kept).unwrap();
+    while !resumed.is_done() {
+        resumed.update().unwrap();
+    }
+    assert_eq!(resumed.network().parameters(), warm.network().parameters());
+}
+
 #[test]
 fn all_plies_are_played_and_no_more() {
     let (training, updates) = train::<TicTacToe>(&small(1_300), 2);

@@ -2,6 +2,10 @@
 //!
 //! `fast`, `stable` and `high_score` are the same for every environment; `zoo` has RL-Zoo's values
 //! and `speed` ours, both by environment. What each gives is published in `docs/training.md`.
+//!
+//! What the first three do not have from their definition was searched on the lander and Cart Pole:
+//! with a `gae_lambda` of 0.98 instead of 0.95 the lander of `high_score` rises from 150 to 278, and
+//! returns over three steps help DQN.
 
 use serde_json::{Value, json};
 
@@ -72,15 +76,24 @@ impl Preset {
             (Self::Speed, Algorithm::Ppo) => speed_ppo(env_id),
             (Self::Speed, Algorithm::Dqn) => speed_dqn(env_id),
             (Self::Fast, Algorithm::Ppo) => Some(json!({
-                "trainer": { "learning_rate": 4e-4, "total_timesteps": 200_000, "batch_size": 64, "gamma": 0.98 },
-                "simulation": { "n_envs": 4, "n_steps": 1024 },
+                "trainer": {
+                    "learning_rate": 4e-4, "total_timesteps": 200_000, "batch_size": 64, "gamma": 0.98,
+                    "gae_lambda": 0.98, "n_epochs": 20,
+                },
+                "simulation": { "n_envs": 8, "n_steps": 1024 },
             })),
             (Self::Stable, Algorithm::Ppo) => Some(json!({
-                "trainer": { "learning_rate": 3e-4, "total_timesteps": 1_000_000, "batch_size": 64, "gamma": 0.99 },
+                "trainer": {
+                    "learning_rate": 3e-4, "total_timesteps": 1_000_000, "batch_size": 64, "gamma": 0.99,
+                    "gae_lambda": 0.98,
+                },
                 "simulation": { "n_envs": 4, "n_steps": 2048 },
             })),
             (Self::HighScore, Algorithm::Ppo) => Some(json!({
-                "trainer": { "learning_rate": 1e-4, "total_timesteps": 3_000_000, "batch_size": 256, "gamma": 0.995 },
+                "trainer": {
+                    "learning_rate": 1e-4, "total_timesteps": 3_000_000, "batch_size": 256, "gamma": 0.995,
+                    "gae_lambda": 0.98,
+                },
                 "simulation": { "n_envs": 8, "n_steps": 4096 },
             })),
             (Self::Fast, Algorithm::AlphaZero) => Some(json!({
@@ -97,13 +110,19 @@ impl Preset {
                 "trainer": {
                     "learning_rate": 5e-4, "total_timesteps": 200_000, "batch_size": 64, "buffer_size": 50_000,
                     "gamma": 0.98, "exploration_fraction": 0.2, "exploration_final_eps": 0.05,
+                    "learning_starts": 1_000, "train_freq": 4, "gradient_steps": 16, "n_steps": 3,
+                    "double_q": true, "target_update_interval": 8, "tau": 0.02,
                 },
+                "simulation": { "n_envs": 4 },
             })),
             (Self::Stable, Algorithm::Dqn) => Some(json!({
                 "trainer": {
                     "learning_rate": 3e-4, "total_timesteps": 1_000_000, "batch_size": 64, "buffer_size": 100_000,
                     "gamma": 0.99, "exploration_fraction": 0.1, "exploration_final_eps": 0.02,
+                    "learning_starts": 1_000, "train_freq": 4, "gradient_steps": 4, "n_steps": 3,
+                    "double_q": true,
                 },
+                "simulation": { "n_envs": 4 },
             })),
             (Self::HighScore, Algorithm::Dqn) => Some(json!({
                 "trainer": {

@@ -597,6 +597,22 @@ pub const SETTINGS: &[Setting] = &[
     .of(&[AlphaZero])
     .step(1.0),
     Setting::new(
+        "trainer.temperature",
+        "Temperature",
+        "How much chance has a say in which of what a search found is played; at 0 it is the search's own choice.",
+        Number(Range::new(0.0, 10.0)),
+    )
+    .of(&[AlphaZero])
+    .step(0.05),
+    Setting::new(
+        "trainer.temperature_plies",
+        "Moves with a temperature",
+        "Moves from the start of a game for which the temperature holds.",
+        Whole(0, 100_000),
+    )
+    .of(&[AlphaZero])
+    .step(1.0),
+    Setting::new(
         "trainer.opening_share",
         "Random openings",
         "Share of the games that begin with moves drawn by chance.",

@@ -173,6 +173,13 @@ pub struct AlphaZeroTrainer {
     pub value_scale: f64,
     /// Moves from the start of a game in which chance has a say, 0 to 100,000.
     pub random_plies: u32,
+    /// How much chance has a say in which of what a search found is played, 0 to 10; at 0 it is the
+    /// search's own choice.
+    #[serde(default)]
+    pub temperature: f64,
+    /// Moves from the start of a game for which the temperature holds, 0 to 100,000.
+    #[serde(default = "default_temperature_plies")]
+    pub temperature_plies: u32,
     /// Share of the games that begin with moves drawn by chance, 0 to 1.
     pub opening_share: f64,
     /// The most moves that are drawn by chance at the beginning of a game, 0 to 1,000.
@@ -373,7 +380,8 @@ pub(super) const GAMES_OF_A_LANE: u32 = 64;
 const CACHE_POSITIONS: usize = 1 << 16;
 
 impl AlphaZeroTrainer {
-    /// What was found best in short trainings at each game. At Othello, where moves differ less in
+    /// What errs least at each game after a training that is not long; of the sizes of networks
+    /// `benches/results/alphazero-sizes.txt` has the figures. At Othello, where moves differ less in
     /// what they come to, a search must count for more: with 0.1 as at Connect 4 the policy hardly
     /// moved (`benches/results/othello-settings.txt`).
     fn new(game: &str) -> Self {
@@ -402,6 +410,8 @@ impl AlphaZeroTrainer {
             considered: play.n_considered,
             value_scale: value_scale.unwrap_or_else(|| plain(play.value_scale)),
             random_plies: play.n_random_plies as u32,
+            temperature: plain(play.temperature),
+            temperature_plies: play.n_temperature_plies as u32,
             opening_share: plain(play.opening_share),
             opening_plies: play.n_opening_plies as u32,
             adjudicate: play.is_adjudicated,
@@ -430,6 +440,8 @@ impl AlphaZeroTrainer {
                 n_considered: self.considered,
                 value_scale: self.value_scale as f32,
                 n_random_plies: self.random_plies as usize,
+                temperature: self.temperature as f32,
+                n_temperature_plies: self.temperature_plies as usize,
                 opening_share: self.opening_share as f32,
                 n_opening_plies: self.opening_plies as usize,
                 is_adjudicated: self.adjudicate,
@@ -450,6 +462,11 @@ impl AlphaZeroTrainer {
             ..alphazero::Config::new(self.network.config(), self.total_timesteps)
         }
     }
+}
+
+/// For runs that were made before there was a choice.
+fn default_temperature_plies() -> u32 {
+    self_play::Config::default().n_temperature_plies as u32
 }
 
 /// A number of single precision as people write it: 0.1, and not 0.10000000149011612.

@@ -9,6 +9,7 @@ fn launcher() -> Launcher {
         program: PathBuf::from("/nonexistent"),
         version: "0.0.0".to_owned(),
         stop_grace: Duration::ZERO,
+        is_lab: false,
     }
 }
 

@@ -17,6 +17,7 @@ impl Fixture {
             program: "/bin/true".into(),
             version: "0.0.0".to_owned(),
             stop_grace: Duration::from_secs(60),
+            is_lab: false,
         };
         Self { data, launcher, _folder: folder }
     }

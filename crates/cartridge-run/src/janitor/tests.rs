@@ -39,6 +39,7 @@ fn lab() -> (TempDir, Lab, RunId) {
         program: PathBuf::from("/nonexistent/cartridge"),
         version: "0.0.0".to_owned(),
         stop_grace: Duration::ZERO,
+        is_lab: false,
     };
     let lab = Lab::open(data, launcher, crate::queue::Limits::of_machine()).unwrap();
     (folder, lab, manifest.id)

@@ -13,7 +13,7 @@ use crate::contest_job::{self, Contest};
 use crate::error::{Result, RunError};
 use crate::leaderboard::{self, Asked, Leaderboard};
 use crate::matches::{MatchSummary, SeedPlan};
-use crate::player::{Door, Table};
+use crate::player::{self, Door, Table};
 use crate::queue::Demand;
 use crate::ratings::{self, Moment, Rating, RatingGroup, Ratings};
 use crate::steer::By;
@@ -118,6 +118,7 @@ impl Lab {
             n_threads,
             simulations,
         } = new;
+        let players = player::spread(&self.data, &players)?;
         tournament::check_count(players.len())?;
         let table = Table::find(&self.data, &players, Some(&game), &env, simulations, Door::Http)?;
         let plan = tournament::plan(&table.game, games_per_pair, seed)?;

@@ -13,6 +13,7 @@ use crate::clock::unix_now;
 use crate::config::RunConfig;
 use crate::error::{Result, RunError};
 use crate::launch::Terms;
+use crate::play;
 use crate::queue::{Demand, n_startable};
 use crate::steer::{self, By, Turn};
 use crate::supervisor::LOST_AFTER;
@@ -260,6 +261,7 @@ impl Lab {
     /// Moves a run to the trash.
     pub fn delete_run(&self, id: &RunId, by: By<'_>) -> Result<()> {
         let IndexedRun { manifest, status } = self.run(id)?.run;
+        play::check_delete(&manifest, by)?;
         steer::delete(&self.data, &manifest, &status, by)?;
         self.take_marks()?;
         let mut index = held(&self.writer);

@@ -13,6 +13,7 @@ fn open(data: &DataDir) -> Result<Lab> {
         program: PathBuf::from("/nonexistent"),
         version: "0.0.0".to_owned(),
         stop_grace: std::time::Duration::ZERO,
+        is_lab: false,
     };
     Lab::open(data.clone(), launcher, Limits::of_machine())
 }

@@ -262,13 +262,15 @@ fn check_simulations(n_simulations: u32, most: u32) -> Result<()> {
 }
 
 impl Lab {
-    /// See [`Play::think`].
+    /// See [`Play::think`]; by whose game it is.
     pub fn play_think(
         &self,
+        who: &str,
         id: &RunId,
         ply: Option<u32>,
         n_simulations: Option<u32>,
     ) -> Result<(Play, Thoughts)> {
+        self.check_player(who, id)?;
         Play::think(&self.data, id, ply, n_simulations)
     }
 

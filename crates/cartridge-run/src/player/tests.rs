@@ -301,7 +301,7 @@ fn a_person_plays_against_a_model() {
     let new = NewVersion { name: "four".to_owned(), source, notes: String::new() };
     model::add(&fixture.data, new, By::new("ada")).unwrap();
     let (opponent, side) = ("model:four", Side::Second);
-    let new = NewPlay { game: "connect4", opponent, door: Door::Http, side, seed: 1 };
+    let new = NewPlay { game: "connect4", opponent, door: Door::Http, side, seed: 1, owner: "ada" };
     let play = Play::begin(&fixture.data, "0.0.0", new).unwrap();
     assert_eq!((play.moves.len(), play.opponent.about.key.as_str()), (1, "model:four@1:200"));
     let said = "against four@1, 200 simulations";

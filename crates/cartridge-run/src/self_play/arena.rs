@@ -51,16 +51,6 @@ impl Scores {
     }
 }
 
-/// Who a network of `game` is measured against all the time: strong enough not to be beaten at once,
-/// and fast.
-pub(crate) fn baseline(game: &str) -> Opponent {
-    match game {
-        "tictactoe" => Opponent::Perfect,
-        "othello" => Opponent::AlphaBeta { depth: 2 },
-        _ => Opponent::Mcts { n_simulations: 100 },
-    }
-}
-
 /// `n_games` games against another network.
 pub(crate) fn against_network(
     game: &str,

@@ -5,7 +5,7 @@ use std::fs;
 
 use cartridge_store::data_dir::write_beside;
 use cartridge_store::{RunDir, StoreError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 const KEPT: usize = 10;
 
 /// `stats.json`: how a training stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stats {
     /// Moves of self-play so far.
     pub(crate) step: u64,
@@ -37,6 +37,11 @@ pub(crate) struct Stats {
 pub(crate) fn write_stats(dir: &RunDir, stats: &Stats) -> Result<()> {
     let text = serde_json::to_vec_pretty(stats).expect("numbers are plain data");
     Ok(write_beside(&dir.stats_path(), &text)?)
+}
+
+/// What `stats.json` says, if it can be read.
+pub(crate) fn read_stats(dir: &RunDir) -> Option<Stats> {
+    serde_json::from_slice(&fs::read(dir.stats_path()).ok()?).ok()
 }
 
 /// Writes the network after `step` moves as the newest, and removes older ones beyond those that are

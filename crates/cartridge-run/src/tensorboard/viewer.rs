@@ -23,7 +23,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::{Result, RunError};
 use crate::lab::Lab;
-use crate::supervisor::scrub_secrets;
+use crate::supervisor::{WANDB_KEY, scrub_secrets};
 
 /// The program.
 const PROGRAM: &str = "tensorboard";
@@ -69,6 +69,7 @@ pub fn command(program: &Path, folder: &Path, port: u16) -> Command {
         // Its faster reader is one more process, which it does not always end.
         .arg("--load_fast=false");
     scrub_secrets(&mut command);
+    command.env_remove(WANDB_KEY);
     command
 }
 
@@ -206,6 +207,7 @@ fn start(starter: &Path, program: &Path, folder: &Path) -> Result<Viewer> {
     command.arg("start-trainer").arg("--supervisor").arg(std::process::id().to_string()).arg("--");
     command.arg(shown.get_program()).args(shown.get_args());
     scrub_secrets(&mut command);
+    command.env_remove(WANDB_KEY);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let started = command.spawn();
     let mut child =

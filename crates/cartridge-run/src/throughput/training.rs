@@ -130,6 +130,7 @@ impl Scratch {
             program: PathBuf::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             stop_grace: Duration::ZERO,
+            is_lab: false,
         };
         let data = DataDir::open(&path)?;
         let (dir, _) = launcher.create(&data, config, Terms::default())?;

@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 use cartridge_games::connect4::Connect4;
 use cartridge_games::othello::Othello;
+use cartridge_games::tic_tac_toe::TicTacToe;
 use cartridge_games::{Game, Turn};
 use cartridge_search::cache::Cache;
 use cartridge_search::evaluator::Evaluation;
@@ -107,6 +108,7 @@ fn check<G: Game>() {
 
 #[test]
 fn a_search_that_is_warm_allocates_nothing() {
+    check::<TicTacToe>();
     check::<Connect4>();
     check::<Othello>();
 }

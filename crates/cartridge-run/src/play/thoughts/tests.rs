@@ -29,7 +29,7 @@ impl Fixture {
 
     fn begin(&self, opponent: &str) -> Play {
         let (door, side) = (Door::Http, Side::First);
-        let new = NewPlay { game: "connect4", opponent, door, side, seed: 1 };
+        let new = NewPlay { game: "connect4", opponent, door, side, seed: 1, owner: "ada" };
         Play::begin(&self.data, "0.0.0", new).unwrap()
     }
 
@@ -110,7 +110,7 @@ fn the_best_is_asked_where_the_opponent_is_built_in() {
     fixture.promote();
     assert_eq!(ask(&play).unwrap().1.by.key, "model:connect4@1:5");
     let (opponent, door, side) = ("builtin:random", Door::Http, Side::First);
-    let new = NewPlay { game: "tictactoe", opponent, door, side, seed: 1 };
+    let new = NewPlay { game: "tictactoe", opponent, door, side, seed: 1, owner: "ada" };
     let small = Play::begin(&fixture.data, "0.0.0", new).unwrap();
     let error = ask(&small).unwrap_err().to_string();
     assert!(error.contains("there is no best model of tictactoe yet"), "{error}");
