@@ -276,7 +276,7 @@ async fn tell_events(lab: Lab, mut events: crate::lab::Events, to: Sender<RunEve
             let of_run = known.entry(run_id.clone()).or_default();
             let address = format!("{}/artifacts", run_address(&run_id));
             // A run that was deleted meanwhile has none.
-            let list = lab.get(&address).await.unwrap_or_default();
+            let list = look(&lab, &address).await.unwrap_or_default();
             let all = list["artifacts"].as_array().into_iter().flatten().map(words::artifact);
             let artifacts = all.filter(|artifact| of_run.insert(artifact.id.clone())).collect();
             let entry = Some(words::entry(&message["entry"]));

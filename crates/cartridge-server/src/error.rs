@@ -222,6 +222,7 @@ impl ApiError {
                 | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
                 RunError::NotRealTime(_) => (StatusCode::UNPROCESSABLE_ENTITY, "not_real_time"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
+                RunError::NotYours { .. } => (StatusCode::FORBIDDEN, "not_yours"),
                 RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
                 RunError::NoSuchPly { .. } => (StatusCode::NOT_FOUND, "no_such_ply"),
                 RunError::GameGoesOn => (StatusCode::CONFLICT, "game_goes_on"),

@@ -47,6 +47,7 @@ impl TestLab {
             program: PathBuf::from(program),
             version: "0.0.0".to_owned(),
             stop_grace: std::time::Duration::ZERO,
+            is_lab: false,
         };
         let origins = [FRIEND.to_owned()];
         let auth = Auth::new(&data, TOKEN.to_owned(), [127, 0, 0, 1].into(), &[], &origins);

@@ -25,6 +25,7 @@ pub(crate) mod guard;
 pub(crate) mod insights;
 pub(crate) mod keep;
 pub(crate) mod leaderboard;
+pub(crate) mod league;
 pub(crate) mod match_players;
 pub(crate) mod metrics;
 pub(crate) mod models;
@@ -153,7 +154,8 @@ pub(crate) fn find_checkpoint(data: &DataArgs, text: &str, asked: &str) -> anyho
 
 /// This program, to be started again as supervisor or worker.
 pub(crate) fn launcher(stop_grace: Duration) -> anyhow::Result<Launcher> {
-    Ok(Launcher { program: this_program()?, version: VERSION.to_owned(), stop_grace })
+    let program = this_program()?;
+    Ok(Launcher { program, version: VERSION.to_owned(), stop_grace, is_lab: false })
 }
 
 /// Time enough for the longest updates that make sense.

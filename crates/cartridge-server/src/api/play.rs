@@ -1,7 +1,7 @@
 //! `/api/games` and `/api/play`: games of people against named opponents.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use cartridge_games::game::{Seat, Spot as GameSpot, Turn as GameTurn};
 use cartridge_games::registry::{self, AnyGame};
@@ -11,6 +11,7 @@ use cartridge_run::opponent::Opponent as Player;
 use cartridge_run::play::{self, Outcome, Rival};
 use cartridge_run::ratings::Rating;
 use cartridge_run::thinker::STRENGTHS;
+use cartridge_run::token::Role;
 use cartridge_run::{Lab, RunError, store};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -19,6 +20,7 @@ use utoipa_axum::routes;
 
 use crate::AppState;
 use crate::api::runs::parse_id;
+use crate::auth::Principal;
 use crate::error::{ApiError, Problem};
 use crate::extract::{Body, Path, Query};
 use crate::time::rfc3339;
@@ -175,6 +177,10 @@ pub struct Play {
     pub game: String,
     /// The game's name for people.
     pub game_name: &'static str,
+    /// Whose game it is, by the name of their token; `admin` is the lab's own.
+    pub owner: String,
+    /// Whether it is yours: only then can you move, take back or ask in it.
+    pub is_yours: bool,
     /// Whom you play.
     pub opponent: Opponent,
     /// Your seat: 0 moves first.
@@ -275,17 +281,18 @@ pub struct Move {
     pub name: String,
 }
 
-/// A game, and how strong its opponent is.
-type Rated = (play::Play, Option<PlayRating>);
+/// A game, how strong its opponent is, and whether it is the game of who asks.
+type Seen = (play::Play, Option<PlayRating>, bool);
 
 /// Looks up how strong the opponent of a game is.
-fn rated(lab: &Lab, play: play::Play) -> cartridge_run::Result<Rated> {
+fn seen(lab: &Lab, play: play::Play, who: &str) -> cartridge_run::Result<Seen> {
     let rating = lab.rating(&play.manifest.env_id, &play.opponent.about.key)?;
-    Ok((play, rating.map(|(rating, anchor)| PlayRating::new(&rating, anchor))))
+    let is_yours = play.owner == who;
+    Ok((play, rating.map(|(rating, anchor)| PlayRating::new(&rating, anchor)), is_yours))
 }
 
-impl From<Rated> for Play {
-    fn from((play, rating): Rated) -> Self {
+impl From<Seen> for Play {
+    fn from((play, rating, is_yours): Seen) -> Self {
         let legal = play.game.legal_actions().into_iter().map(|action| action.0).collect();
         let moves = play
             .moves
@@ -302,6 +309,7 @@ impl From<Rated> for Play {
             id: play.manifest.id.to_string(),
             game_name: play.game.spec().name,
             opponent: Opponent::of(&play.opponent, &play.manifest.env_id, rating),
+            is_yours,
             seat: play.seat.0,
             turn: Turn::of(&play.game, play.seat),
             ply: play.moves.len() as u32,
@@ -316,6 +324,7 @@ impl From<Rated> for Play {
             result: play.outcome().map(Into::into),
             created_at: rfc3339(play.manifest.created_at),
             game: play.manifest.env_id,
+            owner: play.owner,
         }
     }
 }
@@ -357,6 +366,8 @@ pub struct PlaySummary {
     pub game: String,
     /// The game's name for people.
     pub game_name: &'static str,
+    /// Whose game it is, by the name of their token; `admin` is the lab's own.
+    pub owner: String,
     /// The opponent's name for people.
     pub opponent_name: String,
     /// Your seat: 0 moves first.
@@ -388,6 +399,7 @@ impl From<play::Play> for PlaySummary {
             result: play.outcome().map(Into::into),
             created_at: rfc3339(play.manifest.created_at),
             game: play.manifest.env_id,
+            owner: play.owner,
         }
     }
 }
@@ -456,7 +468,7 @@ struct AtPly {
     ply: Option<u32>,
 }
 
-/// How many games.
+/// Which games, and how many.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -465,6 +477,10 @@ struct PlaysQuery {
     #[serde(default = "default_plays")]
     #[param(required = false, minimum = 1, maximum = 100)]
     limit: usize,
+    /// Whether to list the games of all players, which is for admins.
+    #[serde(default)]
+    #[param(required = false)]
+    all: bool,
 }
 
 fn default_plays() -> usize {
@@ -502,7 +518,7 @@ async fn list_games() -> Json<GameList> {
     Json(GameList { games })
 }
 
-/// List the newest games, newest first.
+/// List your newest games, newest first.
 #[utoipa::path(
     get,
     path = "/api/play",
@@ -512,9 +528,14 @@ async fn list_games() -> Json<GameList> {
 )]
 async fn list_plays(
     State(state): State<AppState>,
-    Query(query): Query<PlaysQuery>,
+    Extension(Principal { name, role, .. }): Extension<Principal>,
+    Query(PlaysQuery { limit, all }): Query<PlaysQuery>,
 ) -> Result<Json<PlayList>, ApiError> {
-    let plays = state.ask(move |lab| lab.plays(query.limit.clamp(1, 100))).await?;
+    if all && role != Role::Admin {
+        return Err(ApiError::RoleTooLow { has: role, needed: Role::Admin });
+    }
+    let of = (!all).then_some(name);
+    let plays = state.ask(move |lab| lab.plays(of.as_deref(), limit.clamp(1, 100))).await?;
     Ok(Json(PlayList { plays: plays.into_iter().map(Into::into).collect() }))
 }
 
@@ -533,6 +554,7 @@ async fn list_plays(
 )]
 async fn new_play(
     State(state): State<AppState>,
+    Extension(Principal { name, .. }): Extension<Principal>,
     Body(new): Body<NewPlay>,
 ) -> Result<(StatusCode, Json<Play>), ApiError> {
     let side = match new.side {
@@ -540,7 +562,10 @@ async fn new_play(
         Side::Second => play::Side::Second,
         Side::Random => play::Side::Random,
     };
-    let begun = move |lab: &Lab| rated(lab, lab.new_play(&new.game, &new.opponent, side)?);
+    let begun = move |lab: &Lab| {
+        let play = lab.new_play(&name, &new.game, &new.opponent, side)?;
+        seen(lab, play, &name)
+    };
     let play = state.ask(begun).await.map_err(|error| match error {
         ApiError::Run(RunError::BadPlayer { .. }) => {
             ApiError::Field { pointer: "/opponent".to_owned(), detail: error.to_string() }
@@ -550,7 +575,7 @@ async fn new_play(
     Ok((StatusCode::CREATED, Json(play.into())))
 }
 
-/// Show a game as it stands.
+/// Show a game as it stands: yours, or another's to look at.
 #[utoipa::path(
     get,
     path = "/api/play/{id}",
@@ -560,10 +585,11 @@ async fn new_play(
 )]
 async fn show_play(
     State(state): State<AppState>,
+    Extension(Principal { name, .. }): Extension<Principal>,
     Path(id): Path<String>,
 ) -> Result<Json<Play>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| rated(lab, lab.play(&id)?)).await?.into()))
+    Ok(Json(state.ask(move |lab| seen(lab, lab.play(&id)?, &name)).await?.into()))
 }
 
 /// Make a move; the answer holds the opponent's too.
@@ -584,13 +610,16 @@ async fn show_play(
 )]
 async fn make_move(
     State(state): State<AppState>,
+    Extension(Principal { name, .. }): Extension<Principal>,
     Path(id): Path<String>,
     Body(new): Body<NewMove>,
 ) -> Result<Json<Play>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(
-        state.ask(move |lab| rated(lab, lab.play_move(&id, new.action, new.ply)?)).await?.into(),
-    ))
+    let moved = move |lab: &Lab| {
+        let play = lab.play_move(&name, &id, new.action, new.ply)?;
+        seen(lab, play, &name)
+    };
+    Ok(Json(state.ask(moved).await?.into()))
 }
 
 /// Take back your last move and the answer to it.
@@ -609,11 +638,13 @@ async fn make_move(
 )]
 async fn take_back(
     State(state): State<AppState>,
+    Extension(Principal { name, .. }): Extension<Principal>,
     Path(id): Path<String>,
     Query(at): Query<AtPly>,
 ) -> Result<Json<Play>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| rated(lab, lab.play_undo(&id, at.ply)?)).await?.into()))
+    let taken_back = move |lab: &Lab| seen(lab, lab.play_undo(&name, &id, at.ply)?, &name);
+    Ok(Json(state.ask(taken_back).await?.into()))
 }
 
 /// Ask what perfect play, or else the strongest level, would do in your place.
@@ -632,11 +663,12 @@ async fn take_back(
 )]
 async fn give_hint(
     State(state): State<AppState>,
+    Extension(Principal { name, .. }): Extension<Principal>,
     Path(id): Path<String>,
     Query(at): Query<AtPly>,
 ) -> Result<Json<Hint>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| lab.play_hint(&id, at.ply)).await?.into()))
+    Ok(Json(state.ask(move |lab| lab.play_hint(&name, &id, at.ply)).await?.into()))
 }
 
 /// The routes of this file.

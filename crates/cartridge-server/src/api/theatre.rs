@@ -95,12 +95,15 @@ pub struct XrayStep {
     /// The return to expect.
     #[schema(required)]
     pub value: Option<f64>,
+    /// Whether it is what a search found before that very move, in a game of self-play. Of a game
+    /// that is `exact`, moves without it are those of the opening, which were drawn by chance.
+    pub searched: bool,
 }
 
 impl From<Thought> for XrayStep {
     fn from(thought: Thought) -> Self {
-        let Thought { step, actions, deviations, best, entropy, value } = thought;
-        Self { step, actions, deviations, best, entropy, value }
+        let Thought { step, actions, deviations, best, entropy, value, is_searched } = thought;
+        Self { step, actions, deviations, best, entropy, value, searched: is_searched }
     }
 }
 

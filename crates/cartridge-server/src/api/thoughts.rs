@@ -2,7 +2,7 @@
 //! be played, and what they make of a game.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use cartridge_games::game::Action;
 use cartridge_games::registry::AnyGame;
 use cartridge_run::lab::{NetworkKind, NetworkView};
@@ -19,6 +19,7 @@ use utoipa_axum::routes;
 use crate::AppState;
 use crate::api::play::{Opponent, PlayRating, Turn};
 use crate::api::runs::parse_id;
+use crate::auth::Principal;
 use crate::error::{ApiError, Problem};
 use crate::extract::{Path, Query};
 
@@ -351,11 +352,12 @@ struct ThoughtsQuery {
 )]
 async fn think(
     State(state): State<AppState>,
+    Extension(Principal { name, .. }): Extension<Principal>,
     Path(id): Path<String>,
     Query(ThoughtsQuery { ply, simulations }): Query<ThoughtsQuery>,
 ) -> Result<Json<Thoughts>, ApiError> {
     let id = parse_id(&id)?;
-    Ok(Json(state.ask(move |lab| lab.play_think(&id, ply, simulations)).await?.into()))
+    Ok(Json(state.ask(move |lab| lab.play_think(&name, &id, ply, simulations)).await?.into()))
 }
 
 /// Ask what a network makes of a position of a game that is over.

@@ -114,6 +114,8 @@ pub struct WandbWindows {
 pub struct WandbIteration {
     /// How good the answer is.
     pub source: WandbSourceState,
+    /// Whether a metric has more values in it than are asked for, so that its figures are of some.
+    pub sampled: bool,
     /// The window.
     #[serde(flatten)]
     pub iteration: AnalyticsIteration,
@@ -125,14 +127,48 @@ const RUN_FIELDS: &str =
 /// Points of each series that windows are made of; W&B thins out evenly.
 const POINTS: usize = 2_000;
 
+/// Metrics that are asked for at once.
+const METRICS_AT_ONCE: usize = 60;
+
 /// Metrics of a window that are told.
-const MOST_METRICS: usize = 60;
+const MOST_METRICS: usize = 600;
 
 /// The server with its settings, for one request.
 struct Project<'a> {
     state: &'a AppState,
     source: WandbSource,
     config: LabConfig,
+}
+
+/// What W&B tells of a metric, and the row of each of its points.
+struct Sampled {
+    points: SeriesPoints,
+    rows: Vec<i64>,
+}
+
+impl Sampled {
+    /// Whether there may be more than was told.
+    fn is_thin(&self) -> bool {
+        self.rows.len() >= POINTS
+    }
+
+    /// Keeps what belongs to these steps.
+    fn keep(&mut self, from: u64, to: u64) {
+        let points = &mut self.points;
+        let kept: Vec<usize> =
+            (0..points.step.len()).filter(|n| (from..=to).contains(&points.step[*n])).collect();
+        points.value = kept.iter().map(|n| points.value[*n]).collect();
+        points.t = kept.iter().map(|n| points.t[*n]).collect();
+        points.step = kept.iter().map(|n| points.step[*n]).collect();
+    }
+}
+
+/// The rows between which those of some steps are, as far as points say it.
+fn rows_around(series: &[Sampled], from: u64, to: u64) -> (Option<i64>, Option<i64>) {
+    let known = || series.iter().flat_map(|it| it.points.step.iter().zip(&it.rows));
+    let before = known().filter(|(step, _)| **step < from).map(|(_, row)| *row).max();
+    let after = known().filter(|(step, _)| **step > to).map(|(_, row)| *row).min();
+    (before, after)
 }
 
 /// An answer and how good it is.
@@ -198,15 +234,33 @@ impl<'a> Project<'a> {
         Ok(found)
     }
 
-    /// Series of a run by the names that they have there, all from one answer.
+    /// Series of a run by the names that they have there, between two rows where they are named;
+    /// and `source`, or what is worse of their own.
     async fn series(
         &self,
         run: &Value,
         keys: &[String],
-    ) -> Result<(Vec<SeriesPoints>, Option<Found>), ApiError> {
-        if keys.is_empty() {
-            return Ok((Vec::new(), None));
+        rows: (Option<i64>, Option<i64>),
+        mut source: WandbSourceState,
+    ) -> Result<(Vec<Sampled>, WandbSourceState), ApiError> {
+        let mut all = Vec::new();
+        for keys in keys.chunks(METRICS_AT_ONCE) {
+            let (series, own) = self.some_series(run, keys, rows).await?;
+            all.extend(series);
+            if own.age_seconds > source.age_seconds {
+                source = own;
+            }
         }
+        Ok((all, source))
+    }
+
+    /// Those of few keys, all from one answer.
+    async fn some_series(
+        &self,
+        run: &Value,
+        keys: &[String],
+        (min_step, max_step): (Option<i64>, Option<i64>),
+    ) -> Result<(Vec<Sampled>, WandbSourceState), ApiError> {
         let known = history_keys(run);
         let has = |key: &str| known.iter().any(|known| known == key);
         let along: Vec<&str> =
@@ -215,7 +269,13 @@ impl<'a> Project<'a> {
         let specs = keys.iter().map(|key| {
             let all: Vec<&str> =
                 ["_step", "_timestamp", key].into_iter().chain(along.iter().copied()).collect();
-            json!({ "keys": all, "samples": POINTS }).to_string()
+            let mut spec = json!({ "keys": all, "samples": POINTS });
+            for (name, row) in [("minStep", min_step), ("maxStep", max_step)] {
+                if let Some(row) = row {
+                    spec[name] = json!(row);
+                }
+            }
+            spec.to_string()
         });
         let variables = Map::from_iter([
             ("name".to_owned(), run["name"].clone()),
@@ -229,15 +289,17 @@ impl<'a> Project<'a> {
         let told = found.data["project"]["run"]["sampledHistory"].as_array();
         let series = told.into_iter().flatten().zip(keys).map(|(rows, key)| {
             let mut points = SeriesPoints { key: key.clone(), ..SeriesPoints::default() };
+            let mut numbers = Vec::new();
             for row in rows.as_array().into_iter().flatten() {
                 let Some(value) = row[key.as_str()].as_f64() else { continue };
                 points.step.push(step_of(row, window_steps));
                 points.t.push(row["_timestamp"].as_f64().unwrap_or(0.0));
                 points.value.push(Some(value));
+                numbers.push(row["_step"].as_f64().unwrap_or(0.0) as i64);
             }
-            points
+            Sampled { points, rows: numbers }
         });
-        Ok((series.collect(), Some(found)))
+        Ok((series.collect(), found.source))
     }
 
     fn window_steps(&self, run: &Value) -> u64 {
@@ -338,6 +400,7 @@ fn step_of(row: &Value, window_steps: u64) -> u64 {
         (status = 409, body = Problem, description = "The lab was not told which project, or has no key"),
         (status = 502, body = Problem, description = "The W&B server failed, and nothing is known from before"),
         (status = 503, body = Problem, description = "The W&B server was asked enough"),
+        (status = 504, body = Problem, description = "The W&B server took too long"),
     ),
 )]
 async fn list_wandb_runs(
@@ -372,6 +435,7 @@ async fn list_wandb_runs(
         (status = 409, body = Problem),
         (status = 502, body = Problem),
         (status = 503, body = Problem),
+        (status = 504, body = Problem),
     ),
 )]
 async fn show_wandb_summary(
@@ -395,19 +459,13 @@ async fn windows_of(state: &AppState, id: &str) -> Result<(WandbSourceState, Win
         .filter(|name| known.iter().any(|it| it == *name))
         .map(|it| (*it).to_owned())
         .collect();
-    let (series, found) = project.series(&run, &wanted).await?;
-    let series = metrics::rename_series(&series, &analytics::KEYS);
-    let mut windows = Windows::new(id.to_owned(), project.window_steps(&run), &series);
-    windows.is_sampled = series.iter().any(|points| points.step.len() >= POINTS);
-    Ok((older(source, found), windows))
-}
-
-/// The worse of two answers that belong together.
-fn older(source: WandbSourceState, found: Option<Found>) -> WandbSourceState {
-    match found {
-        Some(found) if found.source.age_seconds > source.age_seconds => found.source,
-        _ => source,
-    }
+    let (series, source) = project.series(&run, &wanted, (None, None), source).await?;
+    let is_sampled = series.iter().any(Sampled::is_thin);
+    let points: Vec<SeriesPoints> = series.into_iter().map(|it| it.points).collect();
+    let points = metrics::rename_series(&points, &analytics::KEYS);
+    let mut windows = Windows::new(id.to_owned(), project.window_steps(&run), &points);
+    windows.is_sampled = is_sampled;
+    Ok((source, windows))
 }
 
 /// Show all windows of a run of the W&B project, oldest first; at most the newest 5,000.
@@ -423,6 +481,7 @@ fn older(source: WandbSourceState, found: Option<Found>) -> WandbSourceState {
         (status = 409, body = Problem),
         (status = 502, body = Problem),
         (status = 503, body = Problem),
+        (status = 504, body = Problem),
     ),
 )]
 async fn show_wandb_history(
@@ -447,6 +506,7 @@ async fn show_wandb_history(
         (status = 409, body = Problem),
         (status = 502, body = Problem),
         (status = 503, body = Problem),
+        (status = 504, body = Problem),
     ),
 )]
 async fn list_wandb_iterations(
@@ -476,6 +536,7 @@ async fn list_wandb_iterations(
         (status = 409, body = Problem),
         (status = 502, body = Problem),
         (status = 503, body = Problem),
+        (status = 504, body = Problem),
     ),
 )]
 async fn show_wandb_iteration(
@@ -488,20 +549,22 @@ async fn show_wandb_iteration(
         |key: &String| !key.starts_with('_') && key != "global_step" && key != "window_id";
     let keys: Vec<String> =
         history_keys(&run).into_iter().filter(is_metric).take(MOST_METRICS).collect();
-    let (mut series, found) = project.series(&run, &keys).await?;
+    let (mut series, mut source) = project.series(&run, &keys, (None, None), source).await?;
     let window_steps = project.window_steps(&run);
     let (from, to) = analytics::steps_of(iteration, window_steps);
-    let last_step = series.iter().filter_map(|points| points.step.last().copied()).max();
-    for points in &mut series {
-        let kept = |n: &usize| (from..=to).contains(&points.step[*n]);
-        let kept: Vec<usize> = (0..points.step.len()).filter(kept).collect();
-        points.value = kept.iter().map(|n| points.value[*n]).collect();
-        points.t = kept.iter().map(|n| points.t[*n]).collect();
-        points.step = kept.iter().map(|n| points.step[*n]).collect();
+    let last_step = series.iter().filter_map(|it| it.points.step.last().copied()).max();
+    let mut sampled = false;
+    // Of a long run W&B tells some points, which say where to look for all of this window's.
+    if series.iter().any(Sampled::is_thin) {
+        let rows = rows_around(&series, from, to);
+        (series, source) = project.series(&run, &keys, rows, source).await?;
+        sampled = series.iter().any(Sampled::is_thin);
     }
+    series.iter_mut().for_each(|it| it.keep(from, to));
+    let series: Vec<SeriesPoints> = series.into_iter().map(|it| it.points).collect();
     let last_step = last_step.unwrap_or(0);
     let iteration = analytics::Iteration::new(&id, iteration, window_steps, last_step, &series)?;
-    Ok(Json(WandbIteration { source: older(source, found), iteration: iteration.into() }))
+    Ok(Json(WandbIteration { source, sampled, iteration: iteration.into() }))
 }
 
 /// The routes of this file.

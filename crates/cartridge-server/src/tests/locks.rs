@@ -220,6 +220,48 @@ async fn security_class_j_every_role_does_what_it_may_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_game_belongs_to_who_began_it() {
+    let lab = TestLab::new();
+    let [ada, bob] = [0; 2].map(|_| lab.token(Role::Operator, None));
+    let admin = TOKEN.to_owned();
+    let begun = lab.ask_as(&ada, ("POST", "/api/play"), Some("k1"), new_play()).await;
+    let (status, play) = read(begun).await;
+    assert_eq!((status, &play["is_yours"]), (StatusCode::CREATED, &true.into()));
+    let game = format!("/api/play/{}", play["id"].as_str().unwrap());
+    let step = |action: u32, ply: u32| Some(json!({ "action": action, "ply": ply }));
+    let moved = lab.ask_as(&ada, ("POST", &format!("{game}/moves")), None, step(0, 0)).await;
+    assert_eq!(moved.status(), StatusCode::OK);
+    // Across a restart of the lab.
+    let TestLab { app, state, _folder: folder } = lab;
+    drop((app, state));
+    let lab = TestLab::over(folder);
+    let list = async |token: &str, query: &str| {
+        read(lab.ask_as(token, ("GET", &format!("/api/play{query}")), None, None).await).await
+    };
+    let n_plays = |answer: &(StatusCode, Value)| answer.1["plays"].as_array().unwrap().len();
+    assert_eq!(n_plays(&list(&ada, "").await), 1);
+    assert_eq!(n_plays(&list(&bob, "").await), 0);
+    assert_eq!(n_plays(&list(&admin, "").await), 0);
+    let all = list(&admin, "?all=true").await;
+    assert_eq!((n_plays(&all), &all.1["plays"][0]["owner"]), (1, &play["owner"]));
+    check_problem(list(&bob, "?all=true").await, (403, "role_too_low", &[]));
+    for token in [&bob, &admin] {
+        let post = async |what: &str, body: Option<Value>| {
+            read(lab.ask_as(token, ("POST", &format!("{game}/{what}")), None, body).await).await
+        };
+        check_problem(post("moves", step(8, 2)).await, (403, "not_yours", &[]));
+        for what in ["undo", "hint", "thoughts"] {
+            check_problem(post(what, None).await, (403, "not_yours", &[]));
+        }
+        let (status, seen) = read(lab.ask_as(token, ("GET", &game), None, None).await).await;
+        assert_eq!((status, &seen["ply"]), (StatusCode::OK, &2.into()));
+        assert_eq!((&seen["is_yours"], &seen["owner"]), (&false.into(), &play["owner"]));
+    }
+    let back = lab.ask_as(&ada, ("POST", &format!("{game}/undo")), None, None).await;
+    assert_eq!(back.status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn tokens_are_made_listed_and_taken_back() {
     let lab = TestLab::new();
     let new = json!({ "name": "ci", "role": "operator", "expires_in_s": 3600 });

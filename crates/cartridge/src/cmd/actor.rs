@@ -23,7 +23,7 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 ///
 /// Plays with the network in an ONNX file, notices when the file is replaced, and appends its games
 /// to a SQLite file (`docs/alphazero.md` has the form of both), so that a learner in any language can
-/// sit on the other side. Ctrl-C ends it after the games of the moment are written; games that are
+/// sit on the other side. It plays as `cartridge train GAME` does at the end of a training. Ctrl-C ends it after the games of the moment are written; games that are
 /// not over are left out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -38,9 +38,10 @@ pub(crate) struct Args {
     /// End after so many games
     #[arg(long, value_name = "N")]
     games: Option<u64>,
-    /// Simulations of a thorough search
-    #[arg(long, value_name = "K", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=10_000))]
-    simulations: u32,
+    /// Simulations of a thorough search, and a fifth of them in a fast one
+    /// [default: what a training of the game ends with]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    simulations: Option<u32>,
     /// Threads that play
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
@@ -97,6 +98,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         n_plies += round.n_plies;
         n_networks += u64::from(round.is_new_network);
         last = round.last;
+        if let Some(warning) = round.warning {
+            note(&format!("warning: {warning}"));
+        }
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
             told = Some(Instant::now());
             tell(n_games, n_plies, n_networks, last);

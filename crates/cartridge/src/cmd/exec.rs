@@ -13,7 +13,7 @@ use cartridge_run::steer::{self, By};
 use cartridge_run::store::{DataDir, Limits};
 
 use super::train::{ExperimentArgs, TermArgs, Watcher, count_interrupts, follow, hand_over};
-use super::{DataArgs, STOP_GRACE_SECONDS, launcher, user};
+use super::{DataArgs, STOP_GRACE_SECONDS, launcher, note, user};
 use crate::exit::Exit;
 
 /// Run any trainer as a run of the lab
@@ -157,6 +157,9 @@ fn of_trainer(args: &Args, data: &DataDir, id: &str, terms: Terms) -> anyhow::Re
     Ok(trainer.external(data, wanted)?)
 }
 
+/// A secret, so that it is not kept with a run.
+const KEY: &str = "WANDB_API_KEY";
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     let interrupts = count_interrupts()?;
@@ -174,6 +177,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let launcher = launcher(Duration::from_secs(args.stop_grace.unwrap_or(STOP_GRACE_SECONDS)))?;
     let manifest = steer::create_external(&data, &launcher, external, By::new(&user()))?;
     hand_over(&data, &launcher, &manifest, lab.as_ref(), args.detach, args.json)?;
+    if lab.is_some() && !args.pass.iter().any(|name| name == KEY) && std::env::var_os(KEY).is_some()
+    {
+        note(
+            "note: the lab starts the program, without the WANDB_API_KEY of this shell; `wandb login`, \
+             once, keeps a key where it is found",
+        );
+    }
     if args.detach {
         return Ok(Exit::Ok);
     }

@@ -6,10 +6,11 @@ use cartridge_run::RunError;
 use cartridge_run::games::game::{Action, Seat};
 use cartridge_run::games::registry::AnyGame;
 use cartridge_run::opponent::Opponent;
-use cartridge_run::play::thoughts::Thoughts;
+use cartridge_run::play::thoughts::{Review, Thoughts};
 use cartridge_run::play::{self, NewPlay, Outcome, Play};
 use cartridge_run::player::{Door, is_learnt};
 use cartridge_run::store::{DataDir, RunId};
+use cartridge_run::token::ADMIN;
 
 use super::{DataArgs, analyze, say};
 use crate::exit::Exit;
@@ -17,8 +18,10 @@ use crate::exit::Exit;
 /// Play a board game in the terminal
 ///
 /// Moves are typed by name (`d3`, `column 4`, `top left`) or by number. `hint` asks perfect play
-/// where it is known and else the strongest level, `think` what a network makes of the position, `undo` takes back your last move and the answer to it, `moves` lists what can be played,
-/// `quit` ends. The game is kept as a run, and can be gone on with on the play page.
+/// where it is known and else the strongest level, `think` what a network makes of the position, `undo` takes back your last move and the answer to it, `moves` lists what was played and what can
+/// be, `quit` ends. When it is over, `back`, `next` and the number of a move go through it, with what
+/// a network makes of each position. The game is kept as a run, and can be gone on with on the play
+/// page.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the game
@@ -84,6 +87,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             Side::Random => play::Side::Random,
         },
         seed: args.seed.unwrap_or_else(super::random_seed),
+        // Whoever writes the folder could as well read the lab's token.
+        owner: ADMIN,
     };
     let mut play = Play::begin(&data, super::VERSION, new)?;
     let id = play.manifest.id.clone();
@@ -101,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     tell_answers(&data, &mut play, start, 0, args.think)?;
     let mut lines = std::io::stdin().lock().split(b'\n');
     while play.outcome().is_none() {
-        prompt();
+        ask("your move (undo, hint, moves, help, quit): ");
         let Some(line) = lines.next().transpose()? else { break };
         // Whatever is no text is no move either, and is asked for again.
         let line = String::from_utf8_lossy(&line);
@@ -131,7 +136,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                 Err(error @ RunError::NothingToUndo) => say(&format!("Sorry: {error}.")),
                 Err(error) => return Err(error.into()),
             },
-            Input::Moves => say(&legal(&play.game)),
+            Input::Moves => {
+                if !play.moves.is_empty() {
+                    say(&played(&play));
+                }
+                say(&legal(&play.game));
+            }
             Input::Help => say(HELP),
             Input::Quit => break,
             Input::Unknown => {
@@ -150,6 +160,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let help = play.help().map_or_else(String::new, |help| format!(", {help}"));
     say(&format!("{result}{help}.\nrun {id}"));
+    look_back(&data, &play, lines)?;
     Ok(Exit::Ok)
 }
 
@@ -158,10 +169,95 @@ d3, 4, top left   play a move, by its name or its number
 undo, u           take back your last move and the answer to it
 hint, h           ask perfect play, or else the strongest level
 think, t          ask a network what it makes of the position; counts as a hint
-moves, m          list what can be played
+moves, m          list what was played and what can be
 help, ?           show this
 quit, q           leave; the game is kept
 ";
+
+const HELP_AFTERWARDS: &str = "
+back, b           show the position a move earlier
+next, n           show the position a move later
+0, 1, 2           show the position after so many moves
+moves, m          list what was played
+help, ?           show this
+quit, q           leave; the game is kept
+";
+
+/// Goes through a game that is over, for as long as somebody asks.
+fn look_back(
+    data: &DataDir,
+    play: &Play,
+    lines: impl Iterator<Item = std::io::Result<Vec<u8>>>,
+) -> anyhow::Result<()> {
+    let end = play.moves.len() as u32;
+    let (mut ply, mut review) = (end, None);
+    ask("look back (back, next, moves, help, quit): ");
+    for line in lines {
+        let line = line?;
+        let word = String::from_utf8_lossy(&line).trim().to_lowercase();
+        let wanted = match &word[..] {
+            "back" | "b" => Some(ply.saturating_sub(1)),
+            "next" | "n" => Some((ply + 1).min(end)),
+            "moves" | "m" => {
+                say(&played(play));
+                None
+            }
+            "" | "quit" | "q" | "exit" => break,
+            "help" | "?" => {
+                say(HELP_AFTERWARDS);
+                None
+            }
+            number => match number.parse() {
+                Ok(number) if number <= end => Some(number),
+                _ => {
+                    say(&format!("`{number}` is no move of this game: there are 0 to {end}."));
+                    None
+                }
+            },
+        };
+        if let Some(wanted) = wanted {
+            ply = wanted;
+            // Judged once, when somebody wants to know; nobody may have learnt this game.
+            let review = review.get_or_insert_with(|| play.review(data, None).ok());
+            say(&format!("\n{}\n\n{}", judged(play, review.as_ref(), ply), play.position(ply)?));
+        }
+        ask("look back (back, next, moves, help, quit): ");
+    }
+    Ok(())
+}
+
+/// What led to a position of a game that is over, and what it is worth.
+fn judged(play: &Play, review: Option<&Review>, ply: u32) -> String {
+    let end = play.moves.len();
+    let mut text = match ply.checked_sub(1).and_then(|at| play.moves.get(at as usize)) {
+        None => "The start".to_owned(),
+        Some(&(seat, action)) => {
+            let who = if seat == play.seat { "you" } else { &play.opponent.about.name };
+            format!("Move {ply} of {end}, {who}: {}", play.game.action_name(action))
+        }
+    };
+    let Some(review) = review else { return text };
+    if let Some(point) = review.points.get(ply as usize) {
+        let sure = if point.is_known { ", proven" } else { "" };
+        text += &format!(" (value {:+.2} for you{sure})", point.value);
+    }
+    let mistakes = [review.mistake, review.own_mistake].into_iter().flatten();
+    if let Some(mistake) = mistakes.into_iter().find(|mistake| mistake.ply + 1 == ply) {
+        let whose = if mistake.seat == play.seat { "your biggest" } else { "the biggest" };
+        let better = play.game.action_name(mistake.best);
+        text += &format!(", {whose} mistake: {better} was better");
+    }
+    text
+}
+
+/// The moves so far.
+fn played(play: &Play) -> String {
+    let name = |(at, (_, action)): (usize, &(Seat, Action))| {
+        format!("{} {}", at + 1, play.game.action_name(*action))
+    };
+    let names: Vec<String> = play.moves.iter().enumerate().map(name).collect();
+    format!("Played: {}.", names.join(", "))
+}
 
 /// The game after it was gone on with elsewhere.
 fn reload(data: &DataDir, id: &RunId) -> anyhow::Result<Play> {
@@ -211,9 +307,9 @@ fn think(data: &DataDir, play: &mut Play, ply: Option<u32>) -> anyhow::Result<()
     Ok(())
 }
 
-fn prompt() {
+fn ask(question: &str) {
     let mut out = std::io::stdout();
-    let written = write!(out, "your move (undo, hint, moves, help, quit): ");
+    let written = write!(out, "{question}");
     super::or_end(written.and_then(|()| out.flush()));
 }
 

@@ -1,7 +1,7 @@
 //! `cartridge ratings`: how strong the players of a game are.
 
 use cartridge_run::RunError;
-use cartridge_run::ratings::{self, Moment, Rating, Ratings, Standing};
+use cartridge_run::ratings::{self, Moment, Rating, RatingGroup, Ratings, Standing};
 use cartridge_run::store::MatchLog;
 
 use super::{DataArgs, note, parse_id, say, say_json};
@@ -67,30 +67,34 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let Ratings { game, n_matches, n_games, groups, notes, .. } = found;
     say(&format!("{game}: {n_games} games in {n_matches} matches"));
-    for group in &groups {
-        say(&format!(
-            "{:<32}{:>8}{:>8}{:>18}{:>9}{:>11}{:>7}",
-            "PLAYER", "RATING", "±95%", "W/D/L", "ELO", "TRUESKILL", "±"
-        ));
-        for rating in &group.players {
-            let Rating {
-                player, wins, draws, losses, rating, standard_error, elo, trueskill, ..
-            } = rating;
-            let margin = match player.key == group.anchor {
-                true => "anchor".to_owned(),
-                false => format!("{:.0}", 1.96 * standard_error),
-            };
-            say(&format!(
-                "{:<32}{rating:>8.0}{margin:>8}{:>18}{elo:>9.1}{:>11.1}{:>7.1}",
-                player.name,
-                format!("{wins}/{draws}/{losses}"),
-                trueskill.mu,
-                trueskill.sigma
-            ));
-        }
-    }
+    groups.iter().for_each(tell);
     for text in notes {
         note(&format!("note: {text}"));
     }
     Ok(Exit::Ok)
+}
+
+/// Prints the ratings of players who have met.
+pub(super) fn tell(group: &RatingGroup) {
+    let names = group.players.iter().map(|rating| rating.player.name.chars().count() + 2);
+    let width = names.max().unwrap_or(0).max(32);
+    say(&format!(
+        "{:<width$}{:>8}{:>8}{:>18}{:>9}{:>11}{:>7}",
+        "PLAYER", "RATING", "±95%", "W/D/L", "ELO", "TRUESKILL", "±"
+    ));
+    for rating in &group.players {
+        let Rating { player, wins, draws, losses, rating, standard_error, elo, trueskill, .. } =
+            rating;
+        let margin = match player.key == group.anchor {
+            true => "anchor".to_owned(),
+            false => format!("{:.0}", 1.96 * standard_error),
+        };
+        say(&format!(
+            "{:<width$}{rating:>8.0}{margin:>8}{:>18}{elo:>9.1}{:>11.1}{:>7.1}",
+            player.name,
+            format!("{wins}/{draws}/{losses}"),
+            trueskill.mu,
+            trueskill.sigma
+        ));
+    }
 }

@@ -1,7 +1,9 @@
 //! `cartridge tournament`: compare several players.
 
 use cartridge_run::contest_job::Contest;
-use cartridge_run::player::{Door, Found, Table, check_built_in};
+use cartridge_run::matches::SeedPlan;
+use cartridge_run::player::{Door, Found, Table, check_built_in, spread};
+use cartridge_run::store::DataDir;
 use cartridge_run::tournament::{self, Kind, TournamentConfig, TournamentSummary, keep_tournament};
 
 use super::match_players::{PlanArgs, start};
@@ -10,7 +12,8 @@ use crate::exit::Exit;
 
 /// Let several players play each other, each pair over the same openings from both sides
 ///
-/// Players are written as for `cartridge match`. The tournament is kept as a run, with every game,
+/// Players are written as for `cartridge match`, and `run:RUN@all` is every checkpoint of a run that is
+/// kept (`cartridge league RUN` also rates them). The tournament is kept as a run, with every game,
 /// and counts for `cartridge ratings`. Without --games or --pairs each pairing has 20 games, or
 /// episodes. Ctrl-C ends it after the pairs that are being played. Example:
 ///   cartridge tournament connect4 --players random,mcts:100,perfect --pairs 10
@@ -44,7 +47,7 @@ pub(crate) struct Args {
 }
 
 /// Games of each pairing where nobody says how many.
-const GAMES: u32 = 20;
+pub(super) const GAMES: u32 = 20;
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum KindArg {
@@ -66,38 +69,21 @@ impl From<KindArg> for Kind {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     super::find_cartridge(&args.game)?;
-    tournament::check_count(args.players.len())?;
     check_built_in(&args.game, &args.players)?;
     let data = args.data.open()?;
+    let players = spread(&data, &args.players)?;
+    tournament::check_count(players.len())?;
     let options = args.options.parse()?;
     let game = Some(args.game.as_str());
-    let table = Table::find(
-        &data,
-        &args.players,
-        game,
-        &options,
-        args.plan.simulations,
-        Door::CommandLine,
-    )?;
+    let table =
+        Table::find(&data, &players, game, &options, args.plan.simulations, Door::CommandLine)?;
     let plan = args.plan.plan(&table.game, Some(GAMES))?;
     let (kind, n_threads) = (args.kind.into(), args.threads as usize);
     if args.detach {
         let contest = Contest::Tournament { kind, n_threads };
         return start(&data, &table, plan, contest, args.json);
     }
-    let Table { game, env, players } = table;
-    let players = players.into_iter().map(|Found { player, .. }| player).collect();
-    let config = TournamentConfig { game, env, players, kind, plan, n_threads };
-    let stop = super::interrupted()?;
-    let bar = indicatif::ProgressBar::new(u64::from(config.n_games()));
-    let kept = keep_tournament(&data, super::VERSION, &config, &stop, |games| {
-        bar.set_position(u64::from(games));
-    });
-    bar.finish_and_clear();
-    let (summary, is_whole) = kept?;
-    if !is_whole {
-        note("stopped before all games were played");
-    }
+    let summary = hold(&data, table, kind, plan, n_threads)?;
     if args.json {
         let mut all = serde_json::to_value(&summary)?;
         all["cross_table"] = serde_json::to_value(summary.cross_table())?;
@@ -106,6 +92,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         tell(&summary);
     }
     Ok(Exit::Ok)
+}
+
+/// Plays a tournament to its end, or until somebody asks for it.
+pub(super) fn hold(
+    data: &DataDir,
+    table: Table,
+    kind: Kind,
+    plan: SeedPlan,
+    n_threads: usize,
+) -> anyhow::Result<TournamentSummary> {
+    let Table { game, env, players } = table;
+    let players = players.into_iter().map(|Found { player, .. }| player).collect();
+    let config = TournamentConfig { game, env, players, kind, plan, n_threads };
+    let stop = super::interrupted()?;
+    let bar = indicatif::ProgressBar::new(u64::from(config.n_games()));
+    let kept = keep_tournament(data, super::VERSION, &config, &stop, |games| {
+        bar.set_position(u64::from(games));
+    });
+    bar.finish_and_clear();
+    let (summary, is_whole) = kept?;
+    if !is_whole {
+        note("stopped before all games were played");
+    }
+    Ok(summary)
 }
 
 /// Prints the standings with the cross table beside them.

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use cartridge_run::alert::watch;
 use cartridge_run::clock::unix_now;
 use cartridge_run::config::{parse_bytes, parse_cores};
+use cartridge_run::launch::Launcher;
 use cartridge_run::queue::Limits;
 use cartridge_run::retention::LabConfig;
 use cartridge_run::store::DataDir;
@@ -117,7 +118,7 @@ async fn serve(args: &Args) -> anyhow::Result<Exit> {
     let data = args.data.open()?;
     // The lab comes before the port: a second start on the same data should hear of the first,
     // and not of a port that some program has.
-    let launcher = launcher(Duration::from_secs(args.stop_grace))?;
+    let launcher = Launcher { is_lab: true, ..launcher(Duration::from_secs(args.stop_grace))? };
     let lab = Arc::new(Lab::open(data.clone(), launcher, limits(args))?);
     lab.set_wandb_patience(Duration::from_secs(args.wandb_patience));
     let listener = listen(SocketAddr::new(args.bind, args.port)).await?;
@@ -276,6 +277,9 @@ fn open_browser(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     std::process::Command::new(program)
         .arg(url)
+        // What only this process needs.
+        .env_remove("WANDB_API_KEY")
+        .env_remove("CARTRIDGE_TOKEN")
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())

@@ -222,11 +222,19 @@ fn the_end_of_a_game_in_the_terminal_says_how_it_came_about() {
     let args = ["play", "tictactoe", "--level", "beginner", "--seed", "3", "--side", "second"];
     // Whatever is played, nine numbers end the game.
     let numbers = "hint\n1\nundo\n".to_owned() + &"1\n2\n3\n4\n5\n6\n7\n8\n9\n".repeat(2);
-    let printed = typed(folder.path(), &args, &numbers);
+    let then = "back\nmoves\n0\nback\nnext\n77\nq\nnext\n";
+    let printed = typed(folder.path(), &args, &(numbers + then));
     let (id, _) = without_run_id(&printed);
-    let [.., result, run] = &printed.lines().collect::<Vec<_>>()[..] else { panic!("{printed}") };
-    assert!(result.ends_with(", with 1 take-back, 1 hint."), "{printed}");
-    assert_eq!(*run, format!("run {id}"));
+    let (_, end) = printed.split_once(", with 1 take-back, 1 hint.\n").expect(&printed);
+    assert!(end.starts_with(&format!("run {id}\nlook back")), "{printed}");
+    // The game can be gone through, from its end to its start and to its first move.
+    let (_, end) = end.rsplit_once("\nMove ").expect(&printed);
+    let n_moves: usize = end.split(' ').nth(2).unwrap().trim_end_matches(',').parse().unwrap();
+    assert!(end.starts_with(&format!("1 of {n_moves}, Random mover: ")), "{printed}");
+    assert_eq!(printed.matches("\nThe start").count(), 2, "{printed}");
+    assert!(printed.contains(&format!("\nMove {} of {n_moves}, ", n_moves - 1)), "{printed}");
+    assert!(printed.contains("Played: 1 "), "{printed}");
+    assert!(end.contains(&format!("`77` is no move of this game: there are 0 to {n_moves}.")));
 }
 
 #[test]

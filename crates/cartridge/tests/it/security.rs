@@ -298,7 +298,7 @@ fn class_i_a_model_is_no_program() {
 }
 
 /// Looks for words in every file below a folder.
-fn grep(folder: &Path, words: &[&str], found: &mut Vec<(PathBuf, String)>) {
+pub(crate) fn grep(folder: &Path, words: &[&str], found: &mut Vec<(PathBuf, String)>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -1,5 +1,6 @@
 //! Trainings by self-play, from the start to their files, their crashes and their forks.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -53,6 +54,60 @@ fn final_weights(data: &Path, id: &str, attempt: u64) -> Value {
         .clone()
 }
 
+/// What networks were found to be worth, by step; of rows that an attempt has written again the last.
+fn measured_rows(data: &Path, id: &str) -> BTreeMap<u64, BTreeMap<String, Value>> {
+    let mut found = BTreeMap::new();
+    for row in lines(data, id, "metrics.jsonl") {
+        let values = row["values"].as_object().unwrap().clone();
+        let is_measure =
+            |name: &str| ["solver/", "arena/"].iter().any(|group| name.starts_with(group));
+        let values = values.into_iter().filter(|(name, _)| is_measure(name));
+        let at: &mut BTreeMap<_, _> = found.entry(row["step"].as_u64().unwrap()).or_default();
+        at.extend(values);
+    }
+    found.retain(|_, values| !values.is_empty());
+    found
+}
+
+#[test]
+fn an_evaluation_that_a_kill_cut_off_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    // Long enough to be cut off, and at a step at which nothing else is saved.
+    let long = [
+        "--set",
+        "evaluation.every_steps=3300",
+        "--set",
+        "evaluation.episodes=200",
+        "--set",
+        "evaluation.simulations=32",
+    ];
+    let first = ["train", "connect4", "--steps", "5000", "--seed", "3", "--threads", "1"];
+    let args: Vec<&str> = first.into_iter().chain(SMALL).chain(long).chain(["--detach"]).collect();
+    let id = ask(data, &args)["run_id"].as_str().unwrap().to_owned();
+    let (supervisor, trainer) = wait_for_attempt(data, &id, 1);
+    wait_for_event(data, &id, "evaluation_started");
+    kill("-KILL", trainer);
+    wait_for_exit(data, &id);
+    wait_for("the supervisor to end", || (!crate::support::is_alive(supervisor)).then_some(()));
+    assert!(events(data, &id, "evaluation_complete").is_empty(), "it was too short to be cut off");
+    assert_eq!(ask(data, &["resume", &id])["attempt"], 2);
+    let dir = data.join("runs").join(&id);
+    wait_for_event(data, &id, "restored");
+    wait_for("the network for other programs", || {
+        let saved = fs::read(dir.join("checkpoints/step_000003328/policy.onnx")).ok()?;
+        (fs::read(dir.join("models/latest.onnx")).ok()? == saved).then_some(())
+    });
+    final_weights(data, &id, 2);
+    let steps: Vec<Value> =
+        events(data, &id, "evaluation_complete").into_iter().map(|it| it["step"].clone()).collect();
+    assert_eq!(steps, [json!(3328), json!(5000)]);
+    // The first has nobody to play against but the fixed opponent, as if nothing had happened.
+    let measured = measured_rows(data, &id);
+    assert!(!measured[&3328].contains_key("arena/score_best"), "{measured:?}");
+    assert!(measured[&5000].contains_key("arena/score_best"), "{measured:?}");
+}
+
 #[test]
 fn killed_and_resumed_equals_uninterrupted() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,6 +128,16 @@ fn killed_and_resumed_equals_uninterrupted() {
     }
     assert_eq!(final_weights(data, &id, 3), whole);
     assert_eq!(events(data, &id, "restored").len(), 2);
+    // The same networks were held against perfect play, in all and by set, and against each other,
+    // with the same results.
+    let [of_plain, of_killed] = [&plain, &id].map(|id| measured_rows(data, id));
+    assert_eq!(of_plain, of_killed);
+    let last = &of_plain[&16_000];
+    let n_examined = of_plain.values().filter(|it| it.contains_key("solver/value_error")).count();
+    assert_eq!((n_examined, last.len()), (17, 17), "{of_plain:?}");
+    let stats = |id: &str| fs::read_to_string(data.join("runs").join(id).join("stats.json"));
+    assert_eq!(stats(&plain).unwrap(), stats(&id).unwrap());
+    assert!(last.contains_key("solver/value_error_hard_l1_r3"), "{last:?}");
     // Who has learnt so little does not take the place of the network that the program brings along.
     let matches = fs::read_to_string(data.join("matches.jsonl")).unwrap();
     assert_eq!(matches.matches("/champion\"").count(), 2, "{matches}");
@@ -128,6 +193,23 @@ fn a_training_leaves_what_others_look_for() {
     // Evaluations are games by which checkpoints are rated.
     let matches = fs::read_to_string(data.join("matches.jsonl")).unwrap();
     assert!(matches.contains(&format!("run:{id}@step_000009000:8")), "{matches}");
+    // A league rates all checkpoints that are kept, above the opponent that never changes.
+    let kept = fs::read_dir(dir.join("checkpoints")).unwrap();
+    let n_kept = kept
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("step_"))
+        .count();
+    assert!(n_kept >= 5, "{n_kept}");
+    let league = ask(data, &["league", &id, "--games", "2"]);
+    assert_eq!(league["anchor"], "builtin:perfect");
+    let rated = league["players"].as_array().unwrap();
+    assert_eq!(rated.len(), n_kept + 1, "{league}");
+    for rating in rated {
+        let key = rating["player"]["key"].as_str().unwrap();
+        let is_of_run = key.starts_with(&format!("run:{id}@step_")) && key.ends_with(":8");
+        assert!(is_of_run || key == "builtin:perfect", "{league}");
+        assert!(rating["games"].as_u64() >= Some(2 * n_kept as u64), "{league}");
+        assert!(rating["rating"].as_f64() <= Some(0.0), "nobody beats perfect play: {league}");
+    }
     let solver = lines(data, &id, "metrics.jsonl")
         .into_iter()
         .filter_map(|row| row["values"]["solver/value_error"].as_f64());
@@ -146,6 +228,15 @@ fn a_training_leaves_what_others_look_for() {
     let (status, xray) = lab.get(&format!("/api/runs/{id}/episodes/{number}/xray?from=1&to=20"));
     assert_eq!(status, 200, "{xray}");
     assert_eq!(xray["kind"], "probabilities");
+    // Of the newest game the searches are kept: those of all moves but the opening's, which were
+    // drawn by chance.
+    let (_, page) = lab.get(&format!("/api/runs/{id}/episodes?tail=1"));
+    let number = &page["episodes"][0]["episode"];
+    let (_, xray) = lab.get(&format!("/api/runs/{id}/episodes/{number}/xray"));
+    assert_eq!(xray["exact"], true, "{xray}");
+    let searched = xray["steps"].as_array().unwrap().iter().map(|step| &step["searched"]);
+    let searched: Vec<bool> = searched.map(|it| it.as_bool().unwrap()).collect();
+    assert!(searched.is_sorted() && searched.ends_with(&[true]), "{searched:?}");
     // Games are among what can be trained on, for who asks for them.
     let listed = |path: &str| {
         let (_, list) = lab.get(path);
@@ -159,6 +250,14 @@ fn a_training_leaves_what_others_look_for() {
     let (status, preview) = lab.get(&format!("/api/runs/{id}/preview"));
     assert_eq!((status, &preview["policy"]["step"]), (200, &json!(9000)), "{preview}");
     assert_eq!(preview["terminated"], true, "a game is played to its end");
+    let all = format!("run:{id}@all:0");
+    let wanted = json!({
+        "game": "tictactoe", "players": [all, "perfect"], "kind": "gauntlet", "games_per_pair": 2,
+    });
+    let (status, job) = lab.post("/api/tournaments", &wanted);
+    assert_eq!(status, 202, "{job}");
+    let name = format!("Tic-tac-toe: gauntlet of {} players", n_kept + 1);
+    assert_eq!(job["name"], name.as_str(), "{job}");
     let (status, problem) = lab.post(&format!("/api/runs/{id}/evaluate"), &json!({}));
     assert_eq!(status, 409, "{problem}");
 }

@@ -81,14 +81,15 @@ impl LabProcess {
 
     /// [`Self::start`] with further arguments.
     pub(crate) fn start_with(data: &Path, port: u16, args: &[&str]) -> Self {
-        let mut child =
-            cartridge(&["up", "--stop-grace", "2", "--port", &port.to_string(), "--data"])
-                .arg(data)
-                .args(args)
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
+        let mut command =
+            cartridge(&["up", "--stop-grace", "2", "--port", &port.to_string(), "--data"]);
+        command.arg(data).args(args);
+        Self::start_by(command, data)
+    }
+
+    /// Starts the lab of `data` by its command.
+    pub(crate) fn start_by(mut command: Command, data: &Path) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let login_url = stdout
             .lines()

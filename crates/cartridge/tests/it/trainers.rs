@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{LabProcess, events, lines, result, run, text};
+use crate::support::{LabProcess, cartridge, events, lines, result, run, text};
 
 /// Names trainers for the data folder below `folder`.
 fn name(folder: &Path, trainers: &Value) -> std::path::PathBuf {
@@ -137,4 +137,51 @@ fn the_command_line_lists_them_and_says_what_is_wrong() {
         assert!(said.contains(message), "{args:?}: {said}");
     }
     assert_eq!(fs::read_dir(data.join("runs")).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn the_labs_key_for_wandb_is_not_a_trainers_but_a_persons_own_is() {
+    const SAY: [&str; 3] = ["sh", "-c", "echo \"key: $WANDB_API_KEY.\"; echo \"home: $HOME.\""];
+    let folder = tempfile::tempdir().unwrap();
+    let data = name(folder.path(), &json!({ "say": { "env_id": "x", "command": SAY } }));
+    let home = std::env::var("HOME").unwrap();
+    let said = |id: &str| fs::read_to_string(data.join("runs").join(id).join("log.txt")).unwrap();
+
+    // By hand, where there is no lab.
+    let exec = cartridge(&["exec", "--env", "x", "--json", "--data"])
+        .arg(&data)
+        .arg("--")
+        .args(SAY)
+        .env("WANDB_API_KEY", "a-persons-own")
+        .output()
+        .unwrap();
+    let id = result(&exec)["run_id"].as_str().unwrap().to_owned();
+    assert!(said(&id).contains("key: a-persons-own."), "{}", said(&id));
+
+    let mut command = cartridge(&["up", "--port", "0", "--data"]);
+    command.arg(&data).env("WANDB_API_KEY", "the-labs-own");
+    let lab = LabProcess::start_by(command, &data);
+    let (status, made) = lab.post("/api/trainers/say/runs", &json!({}));
+    assert_eq!(status, 201, "{made}");
+    let id = made["id"].as_str().unwrap();
+    lab.wait_for_run(id, "its end", |run| run["ended_at"].is_string());
+    assert!(said(id).contains("key: ."), "{}", said(id));
+    assert!(said(id).contains(&format!("home: {home}.")), "it has the rest: {}", said(id));
+
+    // By hand again, and the lab starts it: the address comes along, and the key stays behind.
+    let exec = cartridge(&["exec", "--env", "x", "--json", "--data"])
+        .arg(&data)
+        .args(["--", "sh", "-c", "echo \"$WANDB_BASE_URL:$WANDB_API_KEY.\""])
+        .env("WANDB_API_KEY", "left-behind")
+        .env("WANDB_BASE_URL", "http://there")
+        .output()
+        .unwrap();
+    let warned = text(&exec.stderr);
+    assert!(warned.contains("without the WANDB_API_KEY of this shell"), "{warned}");
+    let id = result(&exec)["run_id"].as_str().unwrap().to_owned();
+    assert!(said(&id).contains("http://there:."), "{}", said(&id));
+    drop(lab);
+    let mut found = Vec::new();
+    crate::security::grep(&data, &["the-labs-own", "left-behind"], &mut found);
+    assert!(found.is_empty(), "{found:?}");
 }
