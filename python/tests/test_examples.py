@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import subprocess
+import sys
 
 import pytest
 from conftest import EXAMPLES, wait_for
@@ -55,6 +56,30 @@ def test_sb3_ppo(lab):
     lab.cartridge("models", "import", policy, "--env", "CartPole-v1", "--name", "sb3-ppo")
     named = lab.cartridge("eval", "model:sb3-ppo", "--episodes", 5)[-1]
     assert named["mean"] == result["mean"]
+
+
+@needs_sb3
+def test_the_recipe_of_the_docs(lab):
+    """What docs/onnx.md tells people to do with a model that they have."""
+    text = (EXAMPLES.parents[1] / "docs" / "onnx.md").read_text()
+    (recipe,) = [part for part in text.split("```python\n") if "PPO.load" in part]
+    model = 'PPO("MlpPolicy", "CartPole-v1", seed=1, device="cpu").learn(8_192)'
+    train = f'from stable_baselines3 import PPO\n{model}.save("ppo_cartpole")\n'
+    script = train + recipe.split("```")[0]
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=lab.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    policy = lab.folder / "policy.onnx"
+    lab.cartridge("models", "import", policy, "--env", "CartPole-v1", "--name", "from-sb3")
+    result = lab.cartridge("eval", "model:from-sb3", "--episodes", 20)[-1]
+    assert result["mean"] > 60.0
+    (measured,) = lab.cartridge("evals", "list")
+    episode = lab.cartridge("episode", measured["run_id"], 1)[-1]
+    assert episode["matches"]
+    lab.cartridge("match", "CartPole-v1", "model:from-sb3", "random", "--games", 10)
+    (rated,) = lab.cartridge("ratings", "CartPole-v1")
+    ratings = {row["player"]["key"]: row["rating"] for g in rated["groups"] for row in g["players"]}
+    assert ratings["model:from-sb3@1"] > ratings["builtin:random"]
 
 
 @needs_sb3

@@ -246,6 +246,71 @@ while lab.obey(step):
 """
 
 
+# A loop that knows nothing of the lab but the wrapper.
+WRAPPED = """
+import gymnasium, sys
+from cartridge_rl import Reporter
+from cartridge_rl.gym import RecordEpisodes, ReportEpisodes, ReportVectorEpisodes
+tuned = []
+lab = Reporter("CartPole-v1", frames=True, settings={"learning_rate": 0.1},
+               on_tune=lambda name, value: tuned.append((name, value)))
+if sys.argv[1] == "one":
+    env = ReportEpisodes(gymnasium.make("CartPole-v1", render_mode="rgb_array"), lab)
+    action = lambda n: n % 2
+else:
+    env = gymnasium.make_vec(
+        "CartPole-v1", 3, sys.argv[1], render_mode="rgb_array", wrappers=(RecordEpisodes,)
+    )
+    env = ReportVectorEpisodes(env, lab)
+    action = lambda n: [n % 2] * 3
+env.reset(seed=1)
+n = 0
+try:
+    while True:
+        *_, terminated, truncated, _ = env.step(action(n))
+        n += 1
+        if sys.argv[1] == "one" and (terminated or truncated):
+            env.reset()
+        if n % 50 == 0:
+            lab.metrics({"n": n, "rate": lab.settings["learning_rate"]})
+finally:
+    env.close()
+    assert tuned == [("learning_rate", 0.05)], tuned
+"""
+
+
+@pytest.mark.parametrize("kind", ["one", "sync", "async"])
+def test_a_wrapper_alone_obeys_and_shows(lab, kind):
+    command = [lab.environment["CARTRIDGE_BIN"], "up", "--port", "0"]
+    up = subprocess.Popen(command, env=lab.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        found = (re.search(r"(http://\S+)/login", line) for line in up.stdout)
+        address = next(filter(None, found))[1]
+        run = lab.exec(lab.script(WRAPPED), kind, detach=True)
+
+        def told():
+            return [r["values"] for r in lab.lines(run, "metrics.jsonl") if "n" in r["values"]]
+
+        wait_for(told)
+        viewer = Viewer(address, (lab.data / "token").read_text().strip(), run)
+        shown = next(message for message in viewer.messages() if "image" in message)
+        assert shown["source"] == "trainer" and shown["reward"] == shown["step"] > 0
+        viewer.leave()
+        lab.cartridge("pause", run)
+        wait_for(lambda: lab.events(run, "paused"))
+        before = len(told())
+        lab.cartridge("tune", run, "trainer.learning_rate=0.05")
+        lab.cartridge("resume", run)
+        wait_for(lambda: told()[-1]["rate"] == 0.05 and len(told()) > before)
+        lab.cartridge("stop", run)
+        ended = lab.exit(run)
+        assert ended["code"] == 0 and ended["lines"]["wrong"] == 0, ended
+        assert lab.state(run) in ("succeeded", "terminated")
+    finally:
+        up.terminate()
+        up.wait()
+
+
 class Viewer:
     """Looks at a run, as a page does: a WebSocket in as many lines as it takes."""
 

@@ -2,6 +2,9 @@
 
 import json
 import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +119,57 @@ def test_at_a_board_it_plays_and_thinks(tmp_path: Path) -> None:
     assert thought["move"] == "3"
     (told,) = run(tmp_path, "match", "tictactoe", "model:first:0", "random", "--games", "20")
     assert told
+    # A person plays it in a lab: it takes the first cell that is free, and loses.
+    with lab(tmp_path) as ask:
+        play = ask("/api/play", {"game": "tictactoe", "opponent": "model:first:0", "side": "second"})
+        assert play["opponent"]["id"].startswith("model:first@1")
+        for action, ply in [(4, 1), (2, 3), (6, 5)]:
+            assert [move["action"] for move in play["moves"][::2]] == [0, 1, 3][: (ply + 1) // 2]
+            play = ask(f"/api/play/{play['id']}/moves", {"action": action, "ply": ply})
+        assert play["result"] == "win"
+
+
+@contextmanager
+def lab(data: Path) -> Iterator[Any]:
+    """A lab at work; gives what posts to it."""
+    process = subprocess.Popen([str(CARTRIDGE), "up", "--data", str(data), "--port", "0"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    try:
+        address = next(line.split("Open ")[1].split("/login")[0] for line in process.stdout if "Open " in line)
+        token = (data / "token").read_text().strip()
+
+        def ask(path: str, body: dict[str, Any]) -> dict[str, Any]:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Idempotency-Key": path + str(body)}
+            request = urllib.request.Request(address + path, json.dumps(body).encode(), headers)
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+
+        yield ask
+    finally:
+        process.terminate()
+        process.wait()
+
+
+# What PyTorch's exporters made of models of Stable-Baselines3 (record.py).
+RECORDED = ROOT / "crates" / "cartridge-learn" / "src" / "onnx" / "recorded"
+
+
+@pytest.mark.parametrize(
+    ("file", "env_id"),
+    [
+        ("sb3_ppo_cartpole", "CartPole-v1"),
+        ("sb3_dqn_cartpole", "CartPole-v1"),
+        ("sb3_ppo_pendulum", "Pendulum-v1"),
+        ("sb3_sac_pendulum", "Pendulum-v1"),
+    ],
+)
+def test_pytorchs_files_are_measured_rated_and_replayed(file: str, env_id: str, tmp_path: Path) -> None:
+    run(tmp_path, "models", "import", str(RECORDED / f"{file}.onnx"), "--env", env_id, "--name", "theirs")
+    (report,) = run(tmp_path, "eval", "model:theirs", "--episodes", "5", "--seed", "3")
+    assert len(report["returns"]) == 5
+    (measured,) = run(tmp_path, "evals", "list")
+    *_, episode = run(tmp_path, "episode", measured["run_id"], "1")
+    assert episode["matches"] and episode["reward"] == report["returns"][0]
+    run(tmp_path, "match", env_id, "model:theirs", "random", "--games", "10")
+    keys = {row["player"]["key"] for row in table(run(tmp_path, "ratings", env_id))}
+    assert keys == {"model:theirs@1", "builtin:random"}

@@ -12,6 +12,11 @@ from conftest import Lab, until
 
 TRAIN = """
 import wandb
+run = wandb.init(project="lander", name="long", id="long99")
+for i in range(1, 5001):
+    many = {f"many/{n}": float(n) for n in range(70)} if i == 2500 else {}
+    run.log({"global_step": 10 * i, "charts/episodic_return": float(i), **many})
+run.finish()
 run = wandb.init(project="lander", name="one", id="abc123", config={"env_id": "LunarLander-v3"})
 for i in range(1, 251):
     step = 1000 * i
@@ -99,7 +104,7 @@ def test_runs_windows_and_iterations(pair):
     _, shown, between = pair
     between.mood = "pass"
     runs = asked(shown, "/runs?limit=10")
-    assert [run["run_id"] for run in runs["runs"]] == ["def456", "abc123"]
+    assert [run["run_id"] for run in runs["runs"]] == ["def456", "abc123", "long99"]
     assert (runs["source"]["stale"], runs["source"]["trouble"]) == (False, None)
     assert [run["run_id"] for run in asked(shown, "/runs?limit=1")["runs"]] == ["def456"]
     summary = asked(shown, "/runs/abc123/summary")
@@ -131,6 +136,20 @@ def test_a_row_belongs_to_its_window(pair):
     assert (code, problem["code"]) == (404, "no_such_wandb_run")
 
 
+def test_an_iteration_of_a_long_run_is_whole(pair):
+    _, shown, between = pair
+    between.mood = "pass"
+    told = json.loads((shown.data / "lab.json").read_text())
+    (shown.data / "lab.json").write_text(json.dumps({**told, "analytics": {"window_steps": 10_000}}))
+    assert asked(shown, "/runs/long99/history")["sampled"], "of all its rows there are some"
+    iteration = asked(shown, "/runs/long99/iterations/3")
+    metrics = {metric["key"]: metric["figures"] for metric in iteration["metrics"]}
+    assert not iteration["sampled"] and len(metrics) == 71
+    returns = metrics["charts/episodic_return"]
+    assert (returns["n"], returns["min"], returns["max"], returns["mean"]) == (1000, 2001, 3000, 2500.5)
+    assert metrics["many/69"]["last"] == 69
+
+
 @pytest.mark.parametrize(
     ("mood", "status", "code"),
     [
@@ -141,19 +160,20 @@ def test_a_row_belongs_to_its_window(pair):
     ],
 )
 def test_what_was_known_is_shown_while_the_server_fails(pair, mood, status, code):
-    _, shown, between = pair
+    upstream, shown, between = pair
     between.mood = "pass"
     path = f"/runs?limit={20 + len(mood)}"
     until(lambda: not asked(shown, path)["source"]["stale"], what="a fresh answer")
     time.sleep(1.1)
     between.mood = mood
     stale = asked(shown, path)
-    assert [run["run_id"] for run in stale["runs"]] == ["def456", "abc123"]
+    assert [run["run_id"] for run in stale["runs"]] == ["def456", "abc123", "long99"]
     assert stale["source"]["stale"] and stale["source"]["trouble"]["code"] == code
     assert stale["source"]["age_seconds"] > 1
     # Of what nobody knows there is only the trouble.
     got, problem = refused(shown, f"/runs/{mood}/summary")
     assert (got, problem["code"]) == (status, code)
+    assert upstream.key not in json.dumps([stale, problem])
     between.mood = "pass"
     until(lambda: not asked(shown, path)["source"]["stale"], what="a fresh answer")
 

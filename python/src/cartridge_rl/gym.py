@@ -115,7 +115,8 @@ class RecordEpisodes(
 
 
 class ReportEpisodes(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType]):
-    """Tells every episode of one environment, and shows it to whoever watches.
+    """Tells every episode of one environment, and shows it to whoever watches. In a loop that never
+    calls `obey`, it pauses, tunes, saves and ends here, between two steps.
 
     Pictures need `render_mode="rgb_array"`.
     """
@@ -137,6 +138,7 @@ class ReportEpisodes(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType]):
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
         """One step, told when it is the last one."""
+        self._reporter.obey_in_step()
         outcome = self.env.step(action)
         self._n_steps += 1
         self._total += float(outcome[1])
@@ -159,7 +161,8 @@ def is_recorded(env: gymnasium.Env[Any, Any]) -> bool:
 
 
 class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
-    """Tells every episode of a vector of environments.
+    """Tells every episode of a vector of environments, shows the first of them, and obeys as
+    `ReportEpisodes` does.
 
     For seeds of all episodes make it with `gymnasium.make_vec(id, 8, wrappers=(RecordEpisodes,))`,
     or wrap each environment by hand; else only the first episode of each has a known seed.
@@ -175,6 +178,9 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
         self._is_recorded = False
         # Any other vector spends a seed on all of its environments together.
         self._has_seeds = isinstance(env.unwrapped, (SyncVectorEnv, AsyncVectorEnv))
+        self._can_show = env.render_mode == "rgb_array"
+        # Of the first environment, which is the one that is shown.
+        self._n_steps, self._total, self._has_ended = 0, 0.0, False
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -191,11 +197,14 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
         for lane in np.flatnonzero(mask):
             self._lanes[lane] = Episode(seeds[lane])
             self._is_over[lane] = False
+        if mask[0]:
+            self._n_steps, self._total, self._has_ended = 0, 0.0, False
         # Gymnasium's vectors take a list too; only their signature does not say so.
         return self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One step of each; those that end are told."""
+        self._reporter.obey_in_step()
         if not self._is_recorded:
             # Copied before: an environment may write into its arrays.
             told = list(map(lines.action, iterate(self.action_space, actions)))
@@ -206,7 +215,25 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
             episode.report(self._reporter)
         if not self._is_recorded:
             self._count(told, rewards, terminated, truncated)
+        self._show(float(rewards[0]), bool(terminated[0] or truncated[0]))
         return outcome
+
+    def _show(self, reward: float, is_over: bool) -> None:
+        """A picture of the first environment, if somebody watches."""
+        if self._has_ended:
+            self._n_steps, self._total = 0, 0.0
+        # With this mode a step after the end only resets.
+        if not (self._has_ended and self._mode == AutoresetMode.NEXT_STEP):
+            self._n_steps += 1
+            self._total += reward
+        self._has_ended = is_over
+        if self._can_show and self._reporter.is_watched:
+            self._reporter.frame(self._picture, step=self._n_steps, reward=self._total)
+
+    def _picture(self) -> Any:
+        # Only one is shown, so only one is drawn where they are at hand.
+        envs = getattr(self.env.unwrapped, "envs", None)
+        return envs[0].render() if envs else (self.env.render() or (None,))[0]
 
     def _count(self, actions: list[Any], rewards: Any, terminated: Any, truncated: Any) -> None:
         """Keeps the episodes of environments that do not record them."""

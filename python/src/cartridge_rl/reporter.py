@@ -112,6 +112,8 @@ class Reporter:
         self._saved_at: int | None = None
         self._asked: queue.SimpleQueue[Line] = queue.SimpleQueue()
         self._is_ending = False
+        # Whether the loop calls `obey`; else wrappers of its environments do.
+        self._has_obeyed = False
         self._is_closed = False
         self._fps = 0.0
         self._last_frame = 0.0
@@ -260,6 +262,16 @@ class Reporter:
     def obey(self, step: int | None = None) -> bool:
         """Does what the lab has asked for since the last time: pauses here until the run is to go
         on, tunes, saves. Says whether the training is to go on. Call it between two updates."""
+        self._has_obeyed = True
+        return self._obey(step)
+
+    def obey_in_step(self) -> None:
+        """What wrappers of environments call at every step, for loops that never call `obey`: it
+        does the same, and ends the program where the training is to end."""
+        if not self._has_obeyed and not self._obey(None):
+            raise SystemExit(0)
+
+    def _obey(self, step: int | None) -> bool:
         self._reach(step)
         every = self._checkpoint_every
         if every and self._on_checkpoint and self.step - (self._saved_at or 0) >= every:
