@@ -5,6 +5,8 @@ declare global {
       message: string;
       detail?: string;
       requestId?: string;
+      /** The request that failed, for a shell. */
+      curl?: string | null;
     }
   }
 }

@@ -110,20 +110,23 @@ describe('logging in', () => {
     await second.context.close();
   });
 
-  test('without a login every page leads to the login page, and the token gets in', async () => {
-    const { context, page, complaints } = await open(browser, SIZES[1]);
-    await page.goto(`${lab.origin}/runs?q=cart`);
-    await page.getByLabel('Or paste the token').fill('not the token');
-    await expectUsable(page);
-    await page.screenshot({ path: `${SCREENSHOTS}/login-390-light.png` });
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByText('not the token of this lab').waitFor();
-    await page.getByLabel('Or paste the token').fill(await lab.token());
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL('**/runs?q=cart');
-    expect(complaints.take(/\b401\b/)).toEqual([]);
-    await context.close();
-  });
+  test.each(SIZES)(
+    'at $name every page leads to the login, and the token gets in',
+    async (size) => {
+      const { context, page, complaints } = await open(browser, size);
+      await page.goto(`${lab.origin}/runs?q=cart`);
+      await page.getByLabel('Or paste the token').fill('not the token');
+      await expectUsable(page);
+      await page.screenshot({ path: `${SCREENSHOTS}/login-${size.name}-light.png` });
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('not the token of this lab').waitFor();
+      await page.getByLabel('Or paste the token').fill(await lab.token());
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.waitForURL('**/runs?q=cart');
+      expect(complaints.take(/\b401\b/)).toEqual([]);
+      await context.close();
+    },
+  );
 });
 
 describe('before anything is trained', () => {

@@ -232,7 +232,8 @@ describe.each(SIZES)('at $name', (size) => {
     });
     await expectSound(page, complaints);
     await page.getByRole('button', { name: `Leave out ${endless}` }).click();
-    await page.getByRole('img', { name: 'Mean return of 1 of 1 lines' }).waitFor();
+    await page.getByRole('img', { name: 'Mean return of 2 of 2 lines' }).waitFor();
+    expect(page.url(), 'what else was chosen stays').toContain('seeds=apart');
     await page.goBack();
     await page.getByRole('button', { name: `Leave out ${endless}` }).waitFor();
     await page.goto(`${lab.origin}/compare?runs=r-nosuch`);
@@ -303,7 +304,7 @@ describe('a test and a training', () => {
     type Config = { trainer: Record<string, unknown>; simulation: Record<string, unknown> };
     const config = await lab.call<Config>(`/api/runs/${id}/config`);
     expect(config.trainer).toMatchObject({ gamma: 0.95, total_timesteps: 1_000_000_000 });
-    expect(config.simulation).toMatchObject({ n_envs: 4 });
+    expect(config.simulation).toMatchObject({ n_envs: 8 });
     await lab.call(`/api/runs/${id}/terminate`, 'POST');
     expect(complaints.take()).toEqual([]);
   });

@@ -154,14 +154,67 @@ describe.each(SIZES)('networks at $name', (size) => {
     await page.goto(`${lab.origin}/runs/${training}`);
     const card = page.getByRole('region', { name: 'Self-play' });
     await card.scrollIntoViewIfNeeded();
-    await card.getByRole('heading', { name: 'Search' }).waitFor();
-    expect(await card.locator('.prob').count()).toBe(7);
+    // A game goes by, move for move: what was searched says so, and so does what was drawn.
+    const told = new Map<string, string>();
+    const look = async () => {
+      const text = (await card.innerText()).replaceAll(/\s+/g, ' ');
+      const [, game, move] = /game ([\d,]+) move (\d+) of/i.exec(text) ?? [];
+      const [, who] = / (search|opening|network alone|the end) /i.exec(`${text} `) ?? [];
+      if (game && move && who) told.set(`${game.replaceAll(',', '')} ${move}`, who.toLowerCase());
+      return [...told.values()];
+    };
+    await expect.poll(look, { timeout: 30_000, interval: 100 }).toContain('search');
+    await expect.poll(() => card.locator('.prob').count()).toBe(7);
+    for (const [at, who] of told) {
+      const [game, move] = at.split(' ').map(Number);
+      type Xray = { exact: boolean; steps: { searched: boolean }[] };
+      const { exact, steps } = await lab.call<Xray>(`/api/runs/${training}/episodes/${game}/xray`);
+      expect(exact).toBe(true);
+      const next = steps[move ?? 0];
+      expect(who, at).toBe(!next ? 'the end' : next.searched ? 'search' : 'opening');
+    }
     await shoot(page, 'self-play', size);
     await expectSound(page, complaints);
     await card.getByRole('link', { name: /^Game/ }).click();
     await page.waitForURL(`**/replay/${training}/*`);
     await page.locator('.xray').waitFor();
     complaints.take();
+  });
+
+  test('any checkpoint of a run is found by its name, and played', async () => {
+    await page.goto(`${lab.origin}/play?game=connect4&opponent=best:0`);
+    await page.getByText('Find another checkpoint').click();
+    await page.getByLabel('Find a run').fill('nothing like it');
+    await page.getByText('No run with a checkpoint has that in its name.').waitFor();
+    await page.getByLabel('Find a run').fill(training);
+    await page.getByRole('button', { name: training }).click();
+    const checkpoint = page.getByRole('combobox', { name: 'Checkpoint' });
+    await checkpoint.waitFor();
+    const oldest = (await checkpoint.locator('option').last().getAttribute('value')) as string;
+    await checkpoint.selectOption(oldest);
+    // As strong as the one before.
+    await page.waitForURL((url) => url.searchParams.get('opponent') === `${oldest}:0`);
+    await expectSound(page, complaints);
+    // The address is enough.
+    await page.reload();
+    await page.locator('label.level.chosen', { hasText: 'Novice' }).waitFor();
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    const facts = page.locator('.opp .kv');
+    await expect.poll(() => facts.textContent()).toContain(training);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('the lab tells how strong a training by self-play is', async () => {
+    await page.goto(`${lab.origin}/lab?run=${training}`);
+    const figures = page.locator('.metric');
+    await figures.filter({ hasText: /Rating\s*-?\d/ }).waitFor();
+    await figures.filter({ hasText: /Policy loss\s*\d/ }).waitFor();
+    await figures.filter({ hasText: /Games\s*\d/ }).waitFor();
+    expect(await figures.filter({ hasText: 'Mean reward' }).count()).toBe(0);
+    await page.getByText(/first player won \d+, drew \d+, lost \d+/).waitFor();
+    await shoot(page, 'lab-self-play', size);
+    await expectSound(page, complaints);
   });
 
   test('where no network plays, that is said', async () => {

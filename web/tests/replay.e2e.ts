@@ -185,8 +185,8 @@ describe.each(SIZES)('at $name', (size) => {
   });
 });
 
-test('a stretch is taken away as a GIF', async () => {
-  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+test.each(SIZES)('a stretch is taken away as a GIF, at $name', async (size) => {
+  const { context, page, complaints } = await open(browser, size, { storageState: session });
   await page.goto(theatre(trained, best.episode, '?from=4&to=23'));
   await page.getByText('10 frames, 0.4 s').waitFor();
   const saved = page.waitForEvent('download');
@@ -197,18 +197,18 @@ test('a stretch is taken away as a GIF', async () => {
   expect(bytes.subarray(0, 6).toString()).toBe('GIF89a');
   await page.getByText('saved as').waitFor();
   // The browser reads what it wrote.
-  const size = await page.evaluate(async (base64) => {
+  const shape = await page.evaluate(async (base64) => {
     const binary = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
     const picture = await createImageBitmap(new Blob([binary], { type: 'image/gif' }));
     return [picture.width, picture.height];
   }, bytes.toString('base64'));
-  expect(size).toEqual([480, 240]);
+  expect(shape).toEqual([480, 240]);
   expect(complaints.take()).toEqual([]);
   await context.close();
 });
 
-test('a stretch is taken away as an MP4, of just its steps', async () => {
-  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+test.each(SIZES)('a stretch is taken away as an MP4, of just its steps, at $name', async (size) => {
+  const { context, page, complaints } = await open(browser, size, { storageState: session });
   await page.goto(theatre(trained, best.episode));
   // Chosen in the fields, as a person does who came for it.
   await page.getByRole('textbox', { name: 'From step' }).fill('4');

@@ -1,10 +1,15 @@
 /**
  * Runs of W&B on the page of analytics. Whom the lab asks is another lab, by its door for `wandb`
- * clients: it is filled as a client fills it, goes away, and comes back.
+ * clients: it is filled by a real one (`make e2e` installs it), fails in every way, goes away, and
+ * comes back.
  * The tests build on each other and run in order.
  */
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,9 +23,15 @@ const ROWS = 250;
 const STEPS_A_ROW = 1000;
 const WINDOW_STEPS = 10_000;
 const N_WINDOWS = (ROWS * STEPS_A_ROW) / WINDOW_STEPS;
-const UPSERT = `mutation UpsertBucket($name: String, $display: String, $config: JSONString) {
-  upsertBucket(input: {name: $name, modelName: "lander", displayName: $display, config: $config}) {
-    bucket { id } } }`;
+/** What the real client is told to do. */
+const SCRIPT = `
+import wandb
+config = {"env_id": "LunarLander-v3"}
+with wandb.init(project="lander", name="one", id="abc123", config=config) as run:
+    for i in range(1, ${ROWS} + 1):
+        run.log({"global_step": ${STEPS_A_ROW} * i, "charts/episodic_return": i, "losses/value_loss": 1 / i})
+wandb.init(project="lander", name="two", id="def456", config=config).finish()
+`;
 
 let upstream: Lab;
 let lab: Lab;
@@ -30,49 +41,84 @@ let page: Page;
 let complaints: Complaints;
 const keyBefore = process.env.WANDB_API_KEY;
 
-/** Posts to the door for `wandb` clients as they do. */
-async function post(key: string, path: string, body: unknown): Promise<unknown> {
-  const own = Buffer.from(`api:${key}`).toString('base64');
-  const response = await fetch(upstream.origin + path, {
-    method: 'POST',
-    headers: { authorization: `Basic ${own}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json();
+/** Fills the upstream by a `wandb` client that knows nothing of us. */
+async function fill(key: string): Promise<void> {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: upstream.data,
+    WANDB_BASE_URL: upstream.origin,
+    WANDB_API_KEY: key,
+    WANDB_ERROR_REPORTING: 'false',
+    // Whatever else it might call is at a port where nobody is.
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    NO_PROXY: '127.0.0.1',
+  };
+  const python = resolve('../.venv/bin/python');
+  await promisify(execFile)(python, ['-c', SCRIPT], { cwd: upstream.data, env });
 }
 
-/** A run of a client that went to its end. */
-async function log(key: string, name: string, display: string, rows: unknown[]): Promise<void> {
-  const config = JSON.stringify({ env_id: { value: 'LunarLander-v3' } });
-  await post(key, '/graphql', { query: UPSERT, variables: { name, display, config } });
-  const content = rows.map((row) => JSON.stringify(row));
-  const files = {
-    'wandb-history.jsonl': { offset: 0, content },
-    'wandb-summary.json': { offset: 0, content: [content.at(-1) ?? '{}'] },
-  };
-  const stream = `/files/lab/lander/${name}/file_stream`;
-  await post(key, stream, { files });
-  await post(key, stream, { complete: true, exitcode: 0 });
+type Mood = 'pass' | '429' | '503' | 'malformed' | 'slow';
+
+/** Stands between the two labs, and does to requests what it is told. */
+class Between {
+  private mood: Mood = 'pass';
+  private readonly held = new Set<ServerResponse>();
+  private readonly server = createServer((request, response) => {
+    void this.answer(request, response).catch(() => response.destroy());
+  });
+
+  async start(): Promise<void> {
+    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Whom it has let wait is let go. */
+  become(mood: Mood): void {
+    this.mood = mood;
+    for (const response of this.held) response.destroy();
+    this.held.clear();
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    if (this.mood === 'slow') this.held.add(response);
+    else if (this.mood === 'malformed') response.end('{"data": {"project"');
+    else if (this.mood !== 'pass')
+      response.writeHead(Number(this.mood), { 'retry-after': '1' }).end();
+    else {
+      const headers = {
+        authorization: request.headers.authorization ?? '',
+        'content-type': 'application/json',
+      };
+      const body = Buffer.concat(parts);
+      const answer = await fetch(upstream.origin + request.url, { method: 'POST', headers, body });
+      response.writeHead(answer.status).end(await answer.text());
+    }
+  }
+
+  end(): void {
+    this.become('pass');
+    this.server.close();
+    this.server.closeAllConnections();
+  }
 }
+
+const between = new Between();
 
 beforeAll(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
   upstream = await Lab.start();
   const { secret } = await upstream.command<{ secret: string }>('token', 'new', '--wandb');
-  const rows = Array.from({ length: ROWS }, (_, index) => ({
-    _step: index,
-    _timestamp: 1_800_000_000 + index,
-    global_step: STEPS_A_ROW * (index + 1),
-    'charts/episodic_return': index + 1,
-    'losses/value_loss': 1 / (index + 1),
-  }));
-  await log(secret, 'abc123', 'one', rows);
-  await log(secret, 'def456', 'two', []);
+  await fill(secret);
+  await between.start();
   // The key is in the environment of the lab alone, and the rest in its folder.
   process.env.WANDB_API_KEY = secret;
   lab = await Lab.start();
-  const wandb = { base_url: upstream.origin, entity: 'lab', project: 'lander', ttl_seconds: 1 };
+  const wandb = { base_url: between.origin, entity: 'lab', project: 'lander', ttl_seconds: 1 };
   const settings = { format: 1, wandb, analytics: { window_steps: WINDOW_STEPS } };
   await writeFile(join(lab.data, 'lab.json'), JSON.stringify(settings));
   browser = await launch();
@@ -86,6 +132,7 @@ afterAll(async () => {
   else process.env.WANDB_API_KEY = keyBefore;
   await context?.close();
   await browser?.close();
+  between.end();
   await Promise.all([lab?.end(), upstream?.end()]);
 });
 
@@ -129,6 +176,23 @@ test('while it is asked there are places for the figures, and then the figures',
   await page.getByRole('cell', { name: 'losses/value_loss', exact: true }).waitFor();
   expect(await seriousViolations(page)).toEqual([]);
   await page.screenshot({ path: `${SCREENSHOTS}/analytics-wandb-1280-light.png`, fullPage: true });
+  expect(complaints.take()).toEqual([]);
+});
+
+test.each([
+  ['429', /was asked enough; it is asked again in \d+ s/],
+  ['503', /refused with the status 503/],
+  ['malformed', /answered what makes no sense/],
+  ['slow', /did not answer within 10 s/],
+] as const)('while it answers with %s, what was known is shown and why', async (mood, why) => {
+  const known = await figure('Return').textContent();
+  between.become(mood);
+  await source().getByText(why).waitFor({ timeout: 90_000 });
+  await source().getByText('stale', { exact: true }).waitFor();
+  await page.getByText('W&B does not answer, these are old').waitFor();
+  expect(await figure('Return').textContent()).toBe(known);
+  between.become('pass');
+  await source().getByText('ok', { exact: true }).waitFor({ timeout: 90_000 });
   expect(complaints.take()).toEqual([]);
 });
 

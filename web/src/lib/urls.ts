@@ -3,8 +3,17 @@ export const urls = {
   home: '/',
   /** The live runs one after the other, for a wall. */
   kiosk: '/?kiosk=1',
-  lab: (at: { env?: string | null; run?: string | null; test?: string | null } = {}) =>
-    '/lab' + query(at),
+  /** The workbench: what is shown, and what would be trained next. */
+  lab: (
+    at: {
+      env?: string | null;
+      run?: string | null;
+      test?: string | null;
+      algo?: string | null;
+      preset?: string | null;
+      set?: string | null;
+    } = {},
+  ) => '/lab' + query(at),
   runs: (at: { q?: string; trash?: string } = {}) => '/runs' + query(at),
   compare: (at: { runs?: string; group?: string } = {}) =>
     '/compare' + query(at).replaceAll('%2C', ','),

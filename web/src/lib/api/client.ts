@@ -3,6 +3,7 @@ import { redirect } from '@sveltejs/kit';
 import { goto } from '$app/navigation';
 import { query, urls } from '$lib/urls';
 
+import { curlOf } from './curl';
 import { door } from './door';
 import type { paths } from './schema';
 import type { Problem } from './types';
@@ -76,6 +77,13 @@ export function recipeOf(answer: object | null | undefined): Recipe | null {
   return (answer && recipes.get(answer)) ?? null;
 }
 
+const commands = new WeakMap<Problem, string>();
+
+/** The request that failed, for a shell; none where nothing was asked of the lab. */
+export function curlFor(problem: Problem): string | null {
+  return commands.get(problem) ?? null;
+}
+
 interface AnyOptions {
   path?: Record<string, string | number>;
   query?: Record<string, string | number | boolean | null | undefined>;
@@ -90,9 +98,18 @@ async function request(method: string, template: string, given: unknown): Promis
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(options.path?.[name])),
   );
+  const url = door.url(path) + query(options.query);
+  const refuse = (problem: Problem) => {
+    // Who logs in has a secret in the request.
+    if (template !== '/api/login') {
+      const at = new URL(url, location.origin).href;
+      commands.set(problem, curlOf({ method, url: at, body: options.body }));
+    }
+    return new ApiProblem(problem);
+  };
   let response: Response;
   try {
-    response = await (options.fetch ?? fetch)(door.url(path) + query(options.query), {
+    response = await (options.fetch ?? fetch)(url, {
       method,
       signal: options.signal ?? null,
       headers: {
@@ -105,7 +122,7 @@ async function request(method: string, template: string, given: unknown): Promis
     });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new ApiProblem(unreachable());
+    throw refuse(unreachable());
   }
   const answer = response.status === 204 ? {} : await readAnswer(response);
   if (response.ok && answer !== undefined) {
@@ -120,7 +137,7 @@ async function request(method: string, template: string, given: unknown): Promis
     await toLogin(options.fetch !== undefined);
   // A page that was put somewhere without a lab: who opened it knows where the lab is.
   if (problem.code === 'no_lab' && options.fetch) await toLogin(true);
-  throw new ApiProblem(problem);
+  throw refuse(problem);
 }
 
 /** The JSON of an answer, `undefined` where it is none. */

@@ -636,7 +636,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the newest games, newest first. */
+        /** List your newest games, newest first. */
         get: operations["list_plays"];
         put?: never;
         /** Set up a game; an opponent that moves first has moved. */
@@ -743,7 +743,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show a game as it stands. */
+        /** Show a game as it stands: yours, or another's to look at. */
         get: operations["show_play"];
         put?: never;
         post?: never;
@@ -4734,12 +4734,16 @@ export interface components {
             hints: number;
             /** @description Its name, made by the lab. */
             id: string;
+            /** @description Whether it is yours: only then can you move, take back or ask in it. */
+            is_yours: boolean;
             /** @description The actions that can be played now, ascending. */
             legal: number[];
             /** @description The moves so far; those that were taken back are not among them. */
             moves: components["schemas"]["Move"][];
             /** @description Whom you play. */
             opponent: components["schemas"]["Opponent"];
+            /** @description Whose game it is, by the name of their token; `admin` is the lab's own. */
+            owner: string;
             /**
              * Format: int32
              * @description Moves so far.
@@ -4892,6 +4896,8 @@ export interface components {
             id: string;
             /** @description The opponent's name for people. */
             opponent_name: string;
+            /** @description Whose game it is, by the name of their token; `admin` is the lab's own. */
+            owner: string;
             /**
              * Format: int32
              * @description Moves so far.
@@ -6108,6 +6114,8 @@ export interface components {
         Turn: "you" | "opponent" | "over";
         /** @description One window of a run on a W&B server. */
         WandbIteration: components["schemas"]["AnalyticsIteration"] & {
+            /** @description Whether a metric has more values in it than are asked for, so that its figures are of some. */
+            sampled: boolean;
             /** @description How good the answer is. */
             source: components["schemas"]["WandbSourceState"];
         };
@@ -6236,6 +6244,11 @@ export interface components {
              * @description How undecided it is, in nats; none for `values`.
              */
             entropy: number | null;
+            /**
+             * @description Whether it is what a search found before that very move, in a game of self-play. Of a game
+             *     that is `exact`, moves without it are those of the opening, which were drawn by chance.
+             */
+            searched: boolean;
             /**
              * Format: int64
              * @description Number of the action, from 1: what the policy saw is the moment `step - 1`.
@@ -8865,6 +8878,8 @@ export interface operations {
             query?: {
                 /** @description How many, at most 100. */
                 limit?: number;
+                /** @description Whether to list the games of all players, which is for admins. */
+                all?: boolean;
             };
             header?: never;
             path?: never;
@@ -14307,6 +14322,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The W&B server took too long */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     show_wandb_history: {
@@ -14378,6 +14402,14 @@ export interface operations {
                 };
             };
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14474,6 +14506,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     show_wandb_iteration: {
@@ -14562,6 +14602,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     show_wandb_summary: {
@@ -14633,6 +14681,14 @@ export interface operations {
                 };
             };
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

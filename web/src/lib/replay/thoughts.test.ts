@@ -9,6 +9,7 @@ const thought = (actions: (number | null)[], more: Partial<XrayStep> = {}): Xray
   best: 2,
   entropy: 0.884,
   value: 5,
+  searched: false,
   ...more,
 });
 const env = { action_names: ['none', 'left', 'main', 'right'] } as Environment;

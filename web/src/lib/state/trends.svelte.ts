@@ -1,15 +1,17 @@
-/** The last hour of several runs: mean reward and pace, loaded once and kept up by the live feed. */
+/** The last hour of several runs: how well and how fast, loaded once and kept up by the live feed. */
 import { SvelteMap } from 'svelte/reactivity';
 import { api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 import type { FeedMessage, Run } from '$lib/api/types';
 import { type Held, mergeRows } from '$lib/merge';
+import { SELF_PLAY_KEYS, isSelfPlay } from '$lib/self-play';
 
 export const REWARD = 'rollout/ep_rew_mean';
 export const PACE = 'time/fps';
 
 const HOUR_S = 3600;
 const POINTS = 120;
+const KEYS: ReadonlySet<string> = new Set([REWARD, PACE, ...SELF_PLAY_KEYS]);
 
 export class Trends {
   runs = new SvelteMap<string, Held>();
@@ -31,11 +33,14 @@ export class Trends {
   }
 
   async #load(run: Run): Promise<void> {
-    const from = Math.max(0, Math.round(run.step - HOUR_S * (run.steps_per_sec ?? run.step)));
+    const hourAgo = run.step - HOUR_S * (run.steps_per_sec ?? run.step);
+    // Self-play is measured seldom: its last match may be older than an hour.
+    const from = isSelfPlay(run) ? 0 : Math.max(0, Math.round(hourAgo));
+    const keys = isSelfPlay(run) ? [PACE, ...SELF_PLAY_KEYS] : [REWARD, PACE];
     try {
       const { last_row, series } = await api.get('/api/runs/{id}/metrics', {
         path: { id: run.id },
-        query: { keys: `${REWARD},${PACE}`, points: POINTS, from },
+        query: { keys: keys.join(), points: POINTS, from },
       });
       this.runs.set(run.id, {
         lastRow: last_row,
@@ -57,9 +62,7 @@ export class Trends {
     if (!held || message.rows.length === 0) return;
     const rows = message.rows.map((row) => ({
       ...row,
-      values: Object.fromEntries(
-        Object.entries(row.values).filter(([key]) => key === REWARD || key === PACE),
-      ),
+      values: Object.fromEntries(Object.entries(row.values).filter(([key]) => KEYS.has(key))),
     }));
     this.runs.set(message.run.id, mergeRows(held, rows));
   }

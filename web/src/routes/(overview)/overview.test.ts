@@ -7,6 +7,7 @@ import {
   badge,
   headline,
   hourOf,
+  howWell,
   newestPair,
   playing,
   processes,
@@ -128,4 +129,18 @@ test.each([
   ['a moment', [9990], 9940],
 ])('the curve of %s', (_, x, from) => {
   expect(hourOf(x, 10_000)).toEqual([from, 10_000]);
+});
+
+test('a run by self-play is told by its strength, others by what they earn', () => {
+  const told = (more: Partial<Run>) => {
+    const { label, value } = howWell(run({ mean_reward: 12.34, match_result: null, ...more }), {
+      lastRow: 1,
+      series: new Map([
+        ['arena/elo', { key: 'arena/elo', label: '', step: [1], t: [1], value: [151.6] }],
+      ]),
+    });
+    return `${label} ${value}`;
+  };
+  expect(told({})).toBe('Reward +12.3');
+  expect(told({ algorithm: 'alphazero', mean_reward: null })).toBe('Rating 152');
 });

@@ -1,9 +1,10 @@
 /** What the overview says, in words and curves. */
 import type { Alert, AlertKind, Cluster, LoggedMatch, Run, Series } from '$lib/api/types';
-import { duration, percent } from '$lib/format';
+import { duration, percent, signed } from '$lib/format';
 import { type Held, hasEnded } from '$lib/merge';
 import { healthOf, isStale } from '$lib/state/stale';
-import { PACE } from '$lib/state/trends.svelte';
+import { isSelfPlay, strength } from '$lib/self-play';
+import { PACE, REWARD } from '$lib/state/trends.svelte';
 
 export const HOUR_S = 3600;
 
@@ -46,6 +47,17 @@ export function badge(run: Run): { word: string; tone: '' | 'live' | 'warn' } {
   if (run.state !== 'running') return { word: run.state, tone: '' };
   if (run.activity === 'evaluating' || run.kind === 'eval') return { word: 'evaluating', tone: '' };
   return { word: 'running', tone: 'live' };
+}
+
+/** How well a run does: the figure, its name, and the curve that it is the end of. */
+export function howWell(
+  run: Run,
+  trend: Held | undefined,
+): { key: string; label: string; value: string } {
+  if (isSelfPlay(run)) return strength(trend?.series);
+  const result = run.match_result;
+  if (result) return { key: REWARD, label: 'Score', value: `${(100 * result.score).toFixed(1)}%` };
+  return { key: REWARD, label: 'Reward', value: signed(run.mean_reward) };
 }
 
 export function timeLeft(run: Run): string {

@@ -1,25 +1,40 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '$lib/api/types';
 
-import { align, bandOf, colorsOf, curveOf, diffOf, hasSeeds, linesOf, valueAt } from './overlay';
+import { align, bandOf, curveOf, diffOf, hasSeeds, linesOf, looksOf, valueAt } from './overlay';
 
 const curve = (x: number[], value: (number | null)[]) => ({ x, value, low: [], high: [] });
 
-test('two runs that are seen together never share a colour', () => {
-  const colors = colorsOf(['a', 'b', 'c'], () => 'var(--series-10)');
-  expect([...colors.values()]).toEqual(['var(--series-10)', 'var(--series-1)', 'var(--series-2)']);
+test('a run keeps its colour, and those that share one differ by their strokes', () => {
+  const runs = ['a', 'b', 'c', 'd'].map((id) => ({ id, name: id }) as Run);
+  const looks = looksOf(linesOf(runs, (id) => `var(--series-${id === 'b' ? 2 : 1})`, false));
+  expect([...looks.values()].map(({ color }) => color.at(-2))).toEqual(['1', '2', '1', '1']);
+  const dashes = ['a', 'c', 'd'].map((id) => JSON.stringify(looks.get(id)?.dash));
+  expect(new Set(dashes).size).toBe(3);
+  expect([looks.get('a')?.dash, looks.get('b')?.dash]).toEqual([[], []]);
+});
+
+test('in tables a run looks as its line does, also where that is of several', () => {
+  const run = (id: string, config_hash: string) => ({ id, name: id, config_hash }) as Run;
+  const runs = [run('a', 'x'), run('b', 'x'), run('c', 'y')];
+  const lines = linesOf(runs, () => 'var(--series-1)', true);
+  const looks = looksOf(lines);
+  expect(looks.get('b')).toEqual(looks.get('a'));
+  expect(looks.get('c')?.dash).toEqual(lines[1]?.dash);
+  expect(looks.get('c')?.dash).not.toEqual(looks.get('a')?.dash);
 });
 
 test('seeds of one group are one line', () => {
   const run = (id: string, config_hash: string | null, group: string | null = null) =>
     ({ id, group, config_hash, name: `Cart Pole, PPO, seed ${id}` }) as Run;
   const runs = [run('1', 'c'), run('2', 'c'), run('3', 'd'), run('4', null), run('5', null)];
-  const colors = new Map([['1', 'var(--series-4)']]);
+  const colors = () => 'var(--series-4)';
   expect(linesOf(runs, colors, false).map(({ key }) => key)).toEqual(['1', '2', '3', '4', '5']);
   expect(linesOf(runs, colors, true)[0]).toEqual({
     key: 'c',
     name: 'Cart Pole, PPO',
     color: 'var(--series-4)',
+    dash: [],
     ids: ['1', '2'],
   });
   expect(linesOf(runs, colors, true)).toHaveLength(4);

@@ -9,6 +9,8 @@ export interface Line {
   name: string;
   /** A CSS variable. */
   color: string;
+  /** Lengths of strokes and gaps; none for a line without gaps. */
+  dash: number[];
   /** The runs behind it; several make a band. */
   ids: string[];
 }
@@ -20,30 +22,18 @@ export interface Curve {
   high: (number | null)[];
 }
 
-const COLORS = 10;
 /** Points of a mean over several runs. */
 const POINTS = 200;
 
-/**
- * One colour per run, the same here as everywhere, unless two that are seen together would share
- * it: then the later takes the next that is free.
- */
-export function colorsOf(
-  ids: readonly string[],
-  wanted: (id: string) => string,
-): Map<string, string> {
-  const taken = new Set<string>();
-  const colors = new Map<string, string>();
-  for (const id of ids) {
-    let color = wanted(id);
-    for (let tries = 0; taken.has(color) && tries < COLORS; tries += 1) {
-      const number = Number(/\d+/.exec(color)?.[0] ?? 0);
-      color = `var(--series-${(number % COLORS) + 1})`;
-    }
-    taken.add(color);
-    colors.set(id, color);
-  }
-  return colors;
+/** Lines of one colour are told apart by these, in this order. */
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2, 1, 2], [14, 4]];
+
+/** How a run is drawn, and what stands for it in tables. */
+export type Look = Pick<Line, 'color' | 'dash'>;
+
+/** The looks of the runs behind lines. */
+export function looksOf(lines: readonly Line[]): Map<string, Look> {
+  return new Map(lines.flatMap(({ ids, color, dash }) => ids.map((id) => [id, { color, dash }])));
 }
 
 /** Runs with the same key differ by their seed alone. */
@@ -56,12 +46,16 @@ export function hasSeeds(runs: readonly Run[]): boolean {
   return new Set(runs.map(seedKey)).size < runs.length;
 }
 
-/** The lines: one per run, or one per group of seeds. */
+/**
+ * The lines: one per run, or one per group of seeds. A run has the same colour here as everywhere;
+ * where two that are seen together share it, the later is dashed.
+ */
 export function linesOf(
   runs: readonly Run[],
-  colors: ReadonlyMap<string, string>,
+  colorOf: (id: string) => string,
   grouped: boolean,
 ): Line[] {
+  const drawn = new Map<string, number>();
   const lines = new Map<string, Line>();
   for (const run of runs) {
     const key = grouped ? seedKey(run) : run.id;
@@ -69,7 +63,10 @@ export function linesOf(
     if (line) line.ids.push(run.id);
     else {
       const name = grouped ? withoutSeed(run.name) : run.name;
-      lines.set(key, { key, name, color: colors.get(run.id) ?? 'var(--series-1)', ids: [run.id] });
+      const color = colorOf(run.id);
+      const n = drawn.get(color) ?? 0;
+      drawn.set(color, n + 1);
+      lines.set(key, { key, name, color, dash: DASHES[n % DASHES.length] ?? [], ids: [run.id] });
     }
   }
   return [...lines.values()];

@@ -80,6 +80,14 @@ export class KnobFields {
     this.errors = complaint ? { ...errors, [knob.path]: complaint } : errors;
   }
 
+  /** Takes what was typed elsewhere, of the settings that there are. */
+  take(typed: Record<string, string>): void {
+    for (const knob of this.knobs) {
+      const text = typed[knob.path];
+      if (text !== undefined) this.set(knob, text);
+    }
+  }
+
   clear(): void {
     this.text = {};
     this.errors = {};

@@ -89,6 +89,23 @@ export class TrainingForm {
     };
   }
 
+  /** What differs from what the fields were given. */
+  typed(): Partial<Record<FieldName, string>> {
+    const fields = Object.keys(RULES) as FieldName[];
+    const changed = fields.filter((field) => this.text[field] !== this.#given[field]);
+    return Object.fromEntries(changed.map((field) => [field, this.text[field]]));
+  }
+
+  /** Takes what was typed elsewhere. */
+  take(typed: Record<string, string>): void {
+    for (const field of Object.keys(RULES) as FieldName[]) {
+      const text = typed[field];
+      if (text === undefined) continue;
+      this.text[field] = text;
+      this.check(field);
+    }
+  }
+
   /** Takes values of a preset, or of an algorithm, where nobody has typed others. */
   follow(values: Partial<Record<FieldName, unknown>>, force = false): void {
     for (const [field, value] of Object.entries(values) as [FieldName, unknown][]) {

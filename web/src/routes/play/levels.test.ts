@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { PlayableNetwork, Opponent, OpponentList } from '$lib/api/types';
 
-import { firstLevel, isOffered, levelsOf, nameOf, networkOf, strengthsOf, wordsOn } from './levels';
+import {
+  checkpointId,
+  firstLevel,
+  isOffered,
+  levelsOf,
+  nameOf,
+  networkOf,
+  strengthsOf,
+  wordsOn,
+} from './levels';
 
 function opponent(id: string, level: string | null, strength: string | null = null): Opponent {
   const bare = { simulations: null, run_id: null, step: null, rating: null };
@@ -86,4 +95,13 @@ describe('networks', () => {
     );
     expect(nameOf(network('x', { kind: 'shipped' }))).toBe('Shipped with the lab');
   });
+});
+
+test('a checkpoint that is not listed can be played all the same', () => {
+  const id = checkpointId('r-a1', 'checkpoints/step_000009000');
+  expect(id).toBe('run:r-a1@step_000009000');
+  expect(networkOf(game.networks, `${id}:25`)).toMatchObject({ id, run_id: 'r-a1', step: 9000 });
+  expect(isOffered(game, `${id}:25`)).toBe(true);
+  expect(isOffered(game, `${id}:26`)).toBe(false);
+  expect(isOffered(game, 'run:r-a1@latest:25')).toBe(false);
 });

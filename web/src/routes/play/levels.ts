@@ -31,7 +31,7 @@ export function wordsOn(opponent: Opponent): string {
 }
 
 /** What a network is, in a line: which one, and where it comes from. */
-export function nameOf({ kind, name, step }: PlayableNetwork): string {
+export function nameOf({ kind, name, run_id, step }: PlayableNetwork): string {
   const at = step === null ? '' : `, step ${count(step)}`;
   switch (kind) {
     case 'best':
@@ -41,7 +41,7 @@ export function nameOf({ kind, name, step }: PlayableNetwork): string {
     case 'model':
       return `${name}${at}`;
     case 'checkpoint':
-      return `${name}${at}`;
+      return `${run_id ?? name}${at}`;
   }
 }
 
@@ -68,7 +68,32 @@ export function networkOf(
   opponent: string,
 ): PlayableNetwork | undefined {
   const bare = opponent.replace(/:\d+$/, '');
-  return networks.find(({ id }) => id === opponent) ?? networks.find(({ id }) => id === bare);
+  return (
+    networks.find(({ id }) => id === opponent) ??
+    networks.find(({ id }) => id === bare) ??
+    checkpointOf(bare)
+  );
+}
+
+/** A checkpoint of any run: only the newest are listed, and each can be played. */
+export function checkpointOf(id: string): PlayableNetwork | undefined {
+  const [, run_id = '', step = ''] = /^run:([\w-]+)@step_(\d+)$/.exec(id) ?? [];
+  if (!run_id) return undefined;
+  const name = `${run_id} at step ${Number(step)}`;
+  return {
+    id,
+    kind: 'checkpoint',
+    name,
+    run_id,
+    step: Number(step),
+    can_search: true,
+    ratings: [],
+  };
+}
+
+/** The id by which a checkpoint in a run's folder is played. */
+export function checkpointId(run: string, path: string): string {
+  return `run:${run}@${path.split('/').at(-1) ?? ''}`;
 }
 
 /** Whether an id names somebody whom one can play. */

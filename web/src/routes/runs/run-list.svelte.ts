@@ -23,8 +23,11 @@ export class RunList {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #refreshedAt = 0;
 
-  /** Whether the archive is shown, and not the others. */
-  constructor(readonly archived: boolean) {}
+  /** Whether the archive is shown, and not the others; whether what people played is. */
+  constructor(
+    readonly archived: boolean,
+    readonly human: boolean,
+  ) {}
 
   /** Loads all and listens, until the returned function is called. */
   start(): () => void {
@@ -47,7 +50,12 @@ export class RunList {
     this.loading = true;
     try {
       do {
-        const query = { limit: PAGE, archived: this.archived, cursor: this.#cursor ?? undefined };
+        const query = {
+          limit: PAGE,
+          archived: this.archived,
+          ...(this.human && { kind: 'human' }),
+          cursor: this.#cursor ?? undefined,
+        };
         const page = await api.get('/api/runs', { query });
         if (this.#stopped) return;
         live.take(...page.runs);
@@ -82,7 +90,7 @@ export class RunList {
     this.#refreshedAt = Date.now();
     this.runs = untrack(() =>
       [...live.runs.values()].filter(
-        (run) => run.kind !== 'human' && run.archived === this.archived,
+        (run) => (run.kind === 'human') === this.human && run.archived === this.archived,
       ),
     );
   }

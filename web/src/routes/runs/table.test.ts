@@ -17,6 +17,7 @@ const run = (id: string, more: Partial<Run> = {}) =>
     latest_eval: null,
     group: null,
     experiment_id: null,
+    heartbeat_age_ms: null,
     pinned: false,
     ...more,
   }) as unknown as Run;
@@ -32,7 +33,7 @@ const PLAIN: Arrangement = {
 };
 const RUNS = [
   run('1', { mean_reward: 20, group: 'g-1' }),
-  run('2', { mean_reward: 40, group: 'g-1', state: 'running' }),
+  run('2', { mean_reward: 40, group: 'g-1', state: 'running', heartbeat_age_ms: 900 }),
   run('3', { name: 'Pendulum, PPO, seed 3', env_id: 'Pendulum-v1', state: 'lost' }),
 ];
 
@@ -48,6 +49,8 @@ describe('the rows', () => {
     check({}, ['3', '2', '1']);
     check({ sort: 'return' }, ['2', '1', '3']);
     check({ sort: 'return', descending: false }, ['1', '2', '3']);
+    // Only of what is at work is there a sign of life to wait for.
+    check({ sort: 'beat' }, ['2', '3', '1']);
   });
 
   test('by words and states', () => {

@@ -1,9 +1,20 @@
 /** Which runs are shown, in which order, and in which groups. Ten thousand of them, many times a minute. */
 import type { Run, RunState } from '$lib/api/types';
 import { short } from '$lib/format';
+import { hasEnded } from '$lib/merge';
 
 export type SortKey =
-  'created' | 'name' | 'state' | 'step' | 'pace' | 'return' | 'best' | 'seen' | 'cost' | 'group';
+  | 'created'
+  | 'name'
+  | 'state'
+  | 'step'
+  | 'pace'
+  | 'return'
+  | 'best'
+  | 'seen'
+  | 'beat'
+  | 'cost'
+  | 'group';
 
 export interface Arrangement {
   text: string;
@@ -45,6 +56,7 @@ export const SORTS: Record<SortKey, string> = {
   return: 'Return',
   best: 'Best eval',
   seen: 'Last step',
+  beat: 'Heartbeat',
   cost: 'Cost',
   group: 'Seed group',
 };
@@ -58,6 +70,8 @@ const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
   return: (run) => latestReturn(run),
   best: (run) => run.match_result?.score ?? run.best_eval?.mean ?? null,
   seen: (run) => run.ended_at ?? (run.started_at === null ? null : '9'),
+  // Of what is at work: how long it has been silent.
+  beat: (run) => (hasEnded(run) ? null : run.heartbeat_age_ms),
   cost: (run) => run.cost?.so_far ?? null,
   group: (run) => run.group,
 };

@@ -19,12 +19,19 @@ const small: Format = (value) => measure(value, 3);
 
 const share: Format = (value) => (value == null ? '–' : percent(value));
 
+/** Of few errors it matters how few. */
+const errors: Format = (value) => (value == null ? '–' : `${(100 * value).toFixed(1)}%`);
+
+/** Value errors at the positions of one set, which follow those at all. */
+const OF_A_SET = /^solver\/value_error_(hard_)?(l\d_r\d)$/;
+
 /** What a training by self-play measures, in the order in which people ask. */
 const OF_SELF_PLAY: Look[] = [
   { key: 'arena/elo', title: 'Rating', unit: 'Elo', format: small, exact: true },
   { key: 'arena/score_best', title: 'Score against the best', format: share, exact: true },
   { key: 'arena/score_baseline', title: 'Score against the baseline', format: share, exact: true },
-  { key: 'solver/value_error', title: 'Value errors', format: share },
+  { key: 'solver/value_error', title: 'Value errors', format: errors },
+  { key: 'solver/value_error_hard', title: 'Value errors, hard positions', format: errors },
   { key: 'train/policy_loss', title: 'Policy loss', format: small },
   { key: 'train/value_loss', title: 'Value loss', format: small },
   { key: 'train/policy_kl', title: 'Distance from the search', unit: 'nat', format: small },
@@ -70,17 +77,42 @@ export function chartsOf(
   whole: ReadonlyMap<string, Series>,
   { isOurs, ended, isSelfPlay = false }: { isOurs: boolean; ended: boolean; isSelfPlay?: boolean },
 ): (Look & { series: Series })[] {
-  const all = isSelfPlay ? OF_SELF_PLAY : LOOKS;
+  const all = isSelfPlay ? [...OF_SELF_PLAY] : LOOKS;
+  if (isSelfPlay) {
+    const hard = all.findIndex(({ key }) => key === 'solver/value_error_hard');
+    all.splice(hard + 1, 0, ...bySet(whole));
+  }
   const known = new Set([...all.map((look) => look.key), ...BOUNDS]);
   const others = [...series.values()]
     .filter((line) => !known.has(line.key))
     .sort((a, b) => a.key.localeCompare(b.key))
-    .map((line) => ({ key: line.key, title: line.label, format: small }));
+    .map(({ key, label }) => {
+      return { key, title: label, format: key.startsWith('solver/') ? share : small };
+    });
   const updates = [...whole.keys()].some((key) => key.startsWith('train/'));
+  // A solver answers before the second update is told, or there is none for the game.
+  const isLate = [...whole.values()].some(({ step }) => step.length > 1);
   const mayCome = ({ key }: Look) =>
-    isOurs && !(ended && whole.size > 0) && !(updates && key.startsWith('train/'));
+    isOurs &&
+    !(ended && whole.size > 0) &&
+    !(updates && key.startsWith('train/')) &&
+    !(isLate && key.startsWith('solver/'));
   const looks = all.filter((look) => whole.has(look.key) || mayCome(look));
   return [...looks, ...others].map((look) => ({ ...look, series: series.get(look.key) ?? EMPTY }));
+}
+
+/** The sets of positions at which a solver was asked, in the order of their names; hard ones last. */
+function bySet(whole: ReadonlyMap<string, Series>): Look[] {
+  return [...whole.keys()]
+    .flatMap((key) => {
+      const [, hard, set] = OF_A_SET.exec(key) ?? [];
+      return set ? [{ key, isHard: hard !== undefined, set: set.toUpperCase() }] : [];
+    })
+    .sort((a, b) => Number(a.isHard) - Number(b.isHard) || a.set.localeCompare(b.set))
+    .map(({ key, isHard, set }) => {
+      const title = `Value errors, ${set}${isHard ? ', hard positions' : ''}`;
+      return { key, title, format: errors };
+    });
 }
 
 /** When the run's first point was measured, in Unix seconds. */

@@ -1,9 +1,10 @@
-/** What the searches of one game found, fetched when the game is shown. */
+/** One game of self-play: its moves, and what the searches found before them. */
 import { api, asProblem } from '$lib/api/client';
-import type { EpisodeXray, Problem, XrayStep } from '$lib/api/types';
+import type { Episode, EpisodeReplay, EpisodeXray, Problem, XrayStep } from '$lib/api/types';
 
 export class SelfPlayThoughts {
   #found = $state.raw<EpisodeXray | null>(null);
+  #game = $state.raw<EpisodeReplay | null>(null);
   problem = $state.raw<Problem | null>(null);
 
   constructor(readonly id: string) {}
@@ -12,9 +13,19 @@ export class SelfPlayThoughts {
     return this.#found?.kind;
   }
 
-  /** Moves of the game, as far as it is known. */
-  get length(): number {
-    return this.#found ? this.#found.steps.length : Infinity;
+  /** The game in figures. */
+  get game(): Episode | undefined {
+    return this.#game?.episode;
+  }
+
+  /** Whether what the searches found is still kept. */
+  get recalled(): boolean {
+    return this.#found?.exact ?? false;
+  }
+
+  /** Steps of the training of the network that is asked where it is not. */
+  get askedAt(): number | null {
+    return this.#found?.policy_step ?? null;
   }
 
   /** What was found before the move of that number, from 1. */
@@ -22,21 +33,28 @@ export class SelfPlayThoughts {
     return this.#found?.steps[move - 1];
   }
 
+  /** The move of that number, from 1. */
+  played(move: number): unknown {
+    return this.#game?.steps[move]?.action;
+  }
+
   /** Looks at a game, until the returned function is called. */
-  follow(episode: number | null): () => void {
+  follow(n: number | null): () => void {
     const left = new AbortController();
     this.#found = null;
+    this.#game = null;
     this.problem = null;
-    if (episode !== null) void this.#ask(episode, left.signal);
+    if (n !== null) void this.#ask(n, left.signal);
     return () => left.abort();
   }
 
   async #ask(n: number, signal: AbortSignal): Promise<void> {
+    const at = { path: { id: this.id, n }, signal };
     try {
-      this.#found = await api.get('/api/runs/{id}/episodes/{n}/xray', {
-        path: { id: this.id, n },
-        signal,
-      });
+      [this.#found, this.#game] = await Promise.all([
+        api.get('/api/runs/{id}/episodes/{n}/xray', at),
+        api.get('/api/runs/{id}/episodes/{n}', at),
+      ]);
     } catch (error) {
       if (!signal.aborted) this.problem = asProblem(error);
     }

@@ -9,6 +9,9 @@ const PLAIN: View = {
   zoom: null,
   panel: null,
   from: 'latest',
+  find: '',
+  setting: '',
+  grep: '',
 };
 
 test.each([
@@ -16,6 +19,7 @@ test.each([
   ['?x=wall&smooth=0.9', { ...PLAIN, axis: 'wall', weight: 0.9 }],
   ['?scale=log&range=100..2000', { ...PLAIN, log: true, zoom: [100, 2000] }],
   ['?panel=fork&from=4096', { ...PLAIN, panel: 'fork', from: '4096' }],
+  ['?find=eval&setting=lr&grep=nan', { ...PLAIN, find: 'eval', setting: 'lr', grep: 'nan' }],
 ] as [string, View][])('an address and back: %s', (address, view) => {
   expect(readView(new URLSearchParams(address))).toEqual(view);
   expect(writeView(view)).toBe(address);

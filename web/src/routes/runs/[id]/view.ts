@@ -14,6 +14,10 @@ export interface View {
   panel: Panel | null;
   /** The checkpoint to fork from. */
   from: string;
+  /** What is looked for among the events, in the settings, and in the log. */
+  find: string;
+  setting: string;
+  grep: string;
 }
 
 export const SMOOTHING = 0.6;
@@ -33,11 +37,15 @@ export function readView(search: URLSearchParams): View {
         : null,
     panel: panel === 'tune' || panel === 'fork' ? panel : null,
     from: search.get('from') ?? 'latest',
+    find: search.get('find') ?? '',
+    setting: search.get('setting') ?? '',
+    grep: search.get('grep') ?? '',
   };
 }
 
 /** The query of the address, without what is as it is by itself. */
-export function writeView({ axis, weight, log, zoom, panel, from }: View): string {
+export function writeView(view: View): string {
+  const { axis, weight, log, zoom, panel, from, find, setting, grep } = view;
   return query({
     x: axis === 'steps' ? null : axis,
     smooth: weight === SMOOTHING ? null : weight,
@@ -45,5 +53,8 @@ export function writeView({ axis, weight, log, zoom, panel, from }: View): strin
     range: zoom && zoom.map((end) => Number(end.toPrecision(12))).join('..'),
     panel,
     from: panel === 'fork' && from !== 'latest' ? from : null,
+    find,
+    setting,
+    grep,
   });
 }
