@@ -48,7 +48,7 @@ e2e: build browser-test
 
 # What a person does, in a real browser, against the binary that is there: `rust-test` has built
 # it, and building it alone would compile our crates again with fewer features.
-browser-test:
+browser-test: .venv/.installed
 	command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium fonts-liberation)
 	cd web && npm run e2e
 
@@ -108,14 +108,15 @@ bench: build
 
 ## bench-doors: install PyTorch and Stable-Baselines3, test the Python package with them, and measure what it costs
 bench-doors: build
-	benches/doors.sh > benches/results/doors.json
+	benches/doors.sh > benches/results/doors.json.new && mv benches/results/doors.json.new benches/results/doors.json
 	.venv-bench/bin/pytest -q -p no:cacheprovider python/tests/test_examples.py
+	.venv-bench/bin/pytest -q -p no:cacheprovider tests/wandb -k "cleanrl or stable_baselines3"
 
 ## bench-alphazero: train at the board games for 2 hours and 16 minutes, and measure how strong that gets
 bench-alphazero: build
 	benches/alphazero.sh train tictactoe --minutes 1
 	benches/alphazero.sh train connect4 --minutes 15 --output benches/results/alphazero-connect4-15.txt
-	benches/alphazero.sh train connect4 --minutes 60
+	benches/alphazero.sh train connect4 --minutes 60 --steps 8400000 --set simulation.n_envs=512 --set evaluation.every_steps=600000 --set evaluation.episodes=60
 	benches/alphazero.sh train othello --minutes 60
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)

@@ -142,7 +142,7 @@ def report(args: argparse.Namespace, measure: Callable) -> Iterator[str]:
     yield from lines
     yield speed(run, game)
     yield from ["", *measure(f"run:{run.name}@latest"), "", *curve(run), ""]
-    yield json.dumps(json.loads((run / "run.json").read_text())["config"], indent=2)
+    yield json.dumps(json.loads((run / "run.json").read_text()), indent=2)
 
 
 def measurement(game: str, args: argparse.Namespace) -> Callable[[str], Iterator[str]]:

@@ -25,6 +25,7 @@ NETWORKS = {
     "othello_medium": "Othello, 5 blocks of 64",
     "tic_tac_toe_1x16": "tic-tac-toe, 1 block of 16",
     "tic_tac_toe_tiny": "tic-tac-toe, MLP 64-64",
+    "connect4_mlp": "Connect 4, MLP 256-256",
 }
 BATCHES = [1, 64, 256]
 BURSTS = 40

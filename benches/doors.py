@@ -9,6 +9,7 @@ all threads of the process, say the same on a machine that others use. Prints on
 
 import argparse
 import json
+import sys
 import time
 
 import torch
@@ -69,6 +70,8 @@ def main():
         "config": vars(args),
     }
     print(json.dumps(result, indent=2))
+    if not result["is_met"]:
+        sys.exit(f"the callback costs more than {args.target}%")
 
 
 if __name__ == "__main__":

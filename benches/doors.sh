@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON="${PYTHON:-.venv-bench/bin/python}"
 [ -x "$PYTHON" ] || python3 -m venv .venv-bench
-if ! "$PYTHON" -c "import stable_baselines3, cartridge_rl" 2> /dev/null; then
+if ! "$PYTHON" -c "import stable_baselines3, wandb, torch.utils.tensorboard, cartridge_rl" 2> /dev/null; then
   "$PYTHON" -m pip install --quiet --disable-pip-version-check -r python/requirements-doors.txt -e python >&2
 fi
 export CARTRIDGE_BIN="${CARTRIDGE_BIN:-$PWD/target/release/cartridge}"
