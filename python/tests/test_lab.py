@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import environment, wait_for
@@ -334,8 +335,10 @@ class Viewer:
         while self.file.readline().strip():
             pass
 
-    def messages(self):
-        while True:
+    def messages(self, seconds=60):
+        # Pings keep the connection busy, so that it alone would wait for ever.
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
             kind, length = self.file.read(2)
             if length == 126:
                 (length,) = struct.unpack(">H", self.file.read(2))
@@ -346,6 +349,7 @@ class Viewer:
                 self.stream.sendall(bytes([0x8A, 0x80 | length]) + b"\0\0\0\0" + body)
             elif kind == 0x81:
                 yield json.loads(body)
+        raise TimeoutError("what was waited for did not come")
 
     def leave(self):
         self.file.close()
@@ -375,6 +379,29 @@ def test_pictures_come_while_somebody_watches(lab):
         wait_for(lambda: watched() == [0.0])
         lab.cartridge("stop", run)
         assert process.wait(timeout=30) == 0
+    finally:
+        up.terminate()
+        up.wait()
+
+
+def test_pictures_come_to_who_watched_before_it_began(lab):
+    command = [lab.environment["CARTRIDGE_BIN"], "up", "--port", "0", "--max-runs", "1"]
+    up = subprocess.Popen(command, env=lab.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        found = (re.search(r"(http://\S+)/login", line) for line in up.stdout)
+        address = next(filter(None, found))[1]
+        first = lab.exec(lab.script(PICTURES), detach=True)
+        wait_for(lambda: lab.state(first) == "running")
+        run = lab.exec(lab.script(PICTURES), detach=True)
+        assert lab.state(run) == "queued"
+        viewer = Viewer(address, (lab.data / "token").read_text().strip(), run)
+        messages = viewer.messages()
+        next(messages)
+        lab.cartridge("terminate", first)
+        shown = next(message for message in messages if "image" in message)
+        assert shown["source"] == "trainer"
+        viewer.leave()
+        lab.cartridge("stop", run)
     finally:
         up.terminate()
         up.wait()

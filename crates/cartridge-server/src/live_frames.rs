@@ -43,6 +43,9 @@ const END: Duration = Duration::from_millis(500);
 /// How often random play looks whether there is something better.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// A trainer that could not be asked for pictures is asked again after this.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+
 /// A viewer that takes nothing for this long is gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -372,12 +375,17 @@ async fn show_foreign(state: &AppState, id: &RunId, stage: &Stage) -> Result<(),
     let mut preview = open(state, id).await.ok();
     let mut frames = ForeignFrames::new(&state.lab.data().run(id));
     let mut asked = None;
+    let mut asked_at: Option<Instant> = None;
     let mut looked_at: Option<Instant> = None;
     let mut has_come = false;
     loop {
         let fps = stage.viewers.borrow().values().copied().max().unwrap_or(0);
-        if asked.replace(fps) != Some(fps) {
-            ask_for_frames(state, id, fps).await;
+        // A trainer that has not begun yet cannot be asked, so it is asked again.
+        if asked != Some(fps) && asked_at.is_none_or(|last| last.elapsed() >= ASK_AGAIN) {
+            asked_at = Some(Instant::now());
+            if ask_for_frames(state, id, fps).await {
+                (asked, asked_at) = (Some(fps), None);
+            }
         }
         let looked = tokio::task::spawn_blocking(move || {
             let moment = frames.look();
@@ -419,12 +427,12 @@ fn why_no_frames(status: &RunStatus) -> &'static str {
     }
 }
 
-/// Tells a foreign trainer how often pictures are wanted. One that has ended cannot be asked, and
-/// its last picture stays.
-async fn ask_for_frames(state: &AppState, id: &RunId, fps: u32) {
+/// Tells a foreign trainer how often pictures are wanted; says whether it could be told. One that has
+/// ended cannot, and its last picture stays.
+async fn ask_for_frames(state: &AppState, id: &RunId, fps: u32) -> bool {
     let id = id.clone();
     let command = Command::Watch { fps: f64::from(fps) };
-    _ = state.ask(move |lab| lab.ask(&id, command, By::new("the lab"))).await;
+    state.ask(move |lab| lab.ask(&id, command, By::new("the lab"))).await.is_ok()
 }
 
 /// The rate of a viewer of a run of this kind who has not said one.
