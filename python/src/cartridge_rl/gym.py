@@ -22,7 +22,6 @@ import numpy as np
 from gymnasium.core import ActType, ObsType
 from gymnasium.vector import (
     AsyncVectorEnv,
-    AutoresetMode,
     SyncVectorEnv,
     VectorEnv,
     VectorWrapper,
@@ -171,8 +170,9 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
     def __init__(self, env: VectorEnv[Any, Any, Any], reporter: Reporter) -> None:
         super().__init__(env)
         self._reporter = reporter
-        mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-        self._mode = AutoresetMode(mode)
+        # `AutoresetMode.NEXT_STEP`, which Gymnasium 1.0 does without saying so.
+        mode = env.metadata.get("autoreset_mode")
+        self._resets_by_a_step = getattr(mode, "value", mode) in (None, "NextStep")
         self._lanes = [Episode() for _ in range(self.num_envs)]
         self._is_over = np.zeros(self.num_envs, dtype=bool)
         self._is_recorded = False
@@ -223,7 +223,7 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
         if self._has_ended:
             self._n_steps, self._total = 0, 0.0
         # With this mode a step after the end only resets.
-        if not (self._has_ended and self._mode == AutoresetMode.NEXT_STEP):
+        if not (self._has_ended and self._resets_by_a_step):
             self._n_steps += 1
             self._total += reward
         self._has_ended = is_over
@@ -241,7 +241,7 @@ class ReportVectorEpisodes(VectorWrapper, Generic[ObsType, ActType]):
             if self._is_over[lane]:
                 self._lanes[lane], self._is_over[lane] = Episode(), False
                 # With this mode a step after the end only resets, whatever the action.
-                if self._mode == AutoresetMode.NEXT_STEP:
+                if self._resets_by_a_step:
                     continue
             episode = self._lanes[lane]
             is_terminated, is_truncated = bool(terminated[lane]), bool(truncated[lane])

@@ -22,10 +22,14 @@ import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
-from stable_baselines3.common.utils import FloatSchedule
 
 from cartridge_rl.gym import KEY, Episode
 from cartridge_rl.reporter import Reporter
+
+try:
+    from stable_baselines3.common.utils import FloatSchedule as constant_schedule
+except ImportError:  # before 2.7
+    from stable_baselines3.common.utils import get_schedule_fn as constant_schedule
 
 # Numbers that a model reads anew at every update, so that they can be tuned.
 TUNABLE = ("ent_coef", "vf_coef", "max_grad_norm", "n_epochs", "target_kl")
@@ -223,7 +227,7 @@ def tune(model: BaseAlgorithm, name: str, value: float) -> None:
         model.learning_rate = value
         model._setup_lr_schedule()
     elif name == "clip_range":
-        model.clip_range = FloatSchedule(value)
+        model.clip_range = constant_schedule(value)
     elif name in TUNABLE:
         setattr(model, name, value)
     else:
