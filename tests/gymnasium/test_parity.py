@@ -106,6 +106,9 @@ CASES = [
     Case("LunarLander-v3", options={"enable_wind": True}, min_steps=20_000),
     Case("LunarLander-v3", land, {"enable_wind": True, "gravity": -7.5, "wind_power": 19.0}),
     Case("LunarLander-v3", hover, n_episodes=2, min_steps=4_000, reaches_limit=True),
+    # A shorter horizon than their own.
+    Case("CartPole-v1", balance, {"max_episode_steps": 60}, min_steps=2_000, reaches_limit=True),
+    Case("LunarLander-v3", options={"max_episode_steps": 50}, min_steps=4_000, reaches_limit=True),
     # A new world for every episode, as training has it; and one that is used again.
     Case("BipedalWalker-v3", n_episodes=1, min_steps=20_000),
     Case("BipedalWalker-v3", ours={"keep_world": True}, min_steps=20_000),

@@ -268,6 +268,11 @@ impl Env for AsteroidProspector {
         self.last_episode.map(|episode| episode.named()).unwrap_or_default()
     }
 
+    fn cut_off(&mut self) {
+        self.is_over = true;
+        self.last_episode = Some(self.tally.finish(&self.ship, None));
+    }
+
     fn scene(&self) -> Scene {
         scene::draw(self)
     }

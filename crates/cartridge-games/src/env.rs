@@ -47,6 +47,9 @@ pub trait Env: Debug + Send {
         Vec::new()
     }
 
+    /// The episode is over for who plays it, though not by the rules: it was cut off.
+    fn cut_off(&mut self) {}
+
     /// This environment as one whose step is in parts, so that many can be taken together.
     fn mechanism(&mut self) -> Option<&mut dyn Mechanism> {
         None

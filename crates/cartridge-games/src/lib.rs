@@ -6,6 +6,7 @@
 //! * [`mod@env`]: what a single-agent environment must provide ([`Env`]).
 //! * [`controls`]: the keys by which a person acts in one.
 //! * [`board_env`]: a game as an environment, for whoever shows recorded games.
+//! * [`time_limit`]: episodes that are cut off sooner.
 //! * [`batch`]: many environments that are stepped by one call.
 //! * [`engine`]: the stateless door, by name and bytes ([`EngineContext`]).
 //! * [`scene`]: a picture as data, drawn by the browser and by nobody here.
@@ -50,6 +51,7 @@ pub mod scene;
 pub mod seeds;
 mod square;
 pub mod tic_tac_toe;
+pub mod time_limit;
 
 pub use crate::batch::{EnvActions, EnvBatch};
 pub use crate::engine::{EngineContext, EngineError};

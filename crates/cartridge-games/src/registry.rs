@@ -23,6 +23,7 @@ use crate::othello::Othello;
 use crate::pendulum::{self, Pendulum};
 use crate::scene::Scene;
 use crate::tic_tac_toe::TicTacToe;
+use crate::time_limit::{self, MAX_EPISODE_STEPS};
 
 /// Facts of every environment.
 pub fn environments() -> &'static [&'static EnvSpec] {
@@ -59,6 +60,15 @@ pub fn present_id(id: &str) -> (&str, Option<String>) {
 ///
 /// An old id makes what has taken its place; [`present_id`] says so.
 pub fn make_env(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, RegistryError> {
+    let (limit, own_options) = time_limit::take(options);
+    let env = make_whole(id, &own_options)?;
+    let id = env.spec().id;
+    time_limit::limit(env, limit)
+        .map_err(|reason| RegistryError::BadOption { env: id.to_owned(), reason })
+}
+
+/// One whose episodes last as long as the environment itself has it.
+fn make_whole(id: &str, options: &Map<String, Value>) -> Result<Box<dyn Env>, RegistryError> {
     let (id, _) = present_id(id);
     match id {
         "CartPole-v1" => {
@@ -137,7 +147,11 @@ pub fn env_options(id: &str) -> Result<Map<String, Value>, RegistryError> {
         _ => return Err(unknown_environment(id)),
     };
     match defaults {
-        Ok(Value::Object(options)) => Ok(options),
+        Ok(Value::Object(mut options)) => {
+            let own_limit = make_whole(id, &options)?.spec().max_steps;
+            options.insert(MAX_EPISODE_STEPS.to_owned(), own_limit.into());
+            Ok(options)
+        }
         _ => unreachable!("options are plain data"),
     }
 }
@@ -368,11 +382,7 @@ fn parse_options<T: serde::de::DeserializeOwned>(
         return Err(RegistryError::UnknownOption {
             env: env.to_owned(),
             option: option.clone(),
-            hint: if known.is_empty() {
-                "it has none".to_owned()
-            } else {
-                hint(option, known.iter().copied(), "its options are")
-            },
+            hint: hint(option, known.iter().copied().chain([MAX_EPISODE_STEPS]), "its options are"),
         });
     }
     serde_json::from_value(Value::Object(options.clone())).map_err(|error| {

@@ -91,7 +91,7 @@ fn what_does_not_exist_gets_a_hint() {
     );
     check(
         EngineContext::with_options("CartPole-v1", &options(json!({ "gravity": 7 }))),
-        "environment `CartPole-v1` has no option `gravity`; its options are: `sutton_barto_reward`",
+        "environment `CartPole-v1` has no option `gravity`; its options are: `sutton_barto_reward`, `max_episode_steps`",
     );
 }
 

@@ -79,7 +79,7 @@ fn options_are_checked() {
         "CartPole-v1",
         json!({ "sutton_barto": true }),
         "environment `CartPole-v1` has no option `sutton_barto`; its options are: \
-         `sutton_barto_reward`",
+         `sutton_barto_reward`, `max_episode_steps`",
     );
     check_env_error(
         "CartPole-v1",
@@ -95,7 +95,7 @@ fn options_are_checked() {
     check_env_error(
         "Acrobot-v1",
         json!({ "book_or_nips": "nips" }),
-        "environment `Acrobot-v1` has no option `book_or_nips`; it has none",
+        "environment `Acrobot-v1` has no option `book_or_nips`; its options are: `max_episode_steps`",
     );
     make_env("MountainCar-v0", &options(json!({ "goal_velocity": 0.05 }))).unwrap();
     make_env("MountainCarContinuous-v0", &options(json!({ "goal_velocity": 0 }))).unwrap();
@@ -155,6 +155,6 @@ fn options_and_their_defaults_make_an_environment() {
     }
     assert_eq!(
         Value::Object(env_options("AsteroidProspector-v0").unwrap()),
-        serde_json::json!({ "reward": "worth" })
+        serde_json::json!({ "reward": "worth", "max_episode_steps": 20_000 })
     );
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use cartridge_games::EpisodeSeeds;
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{RegistryError, env_options, is_game, make_env, present_id};
+use cartridge_games::time_limit::MAX_EPISODE_STEPS;
+use cartridge_learn::schedule::Schedule;
 use cartridge_learn::{dqn, ppo};
 use serde_json::{Map, Value, json};
 
@@ -141,6 +143,11 @@ impl Draft {
             // A bare word is an option of the environment.
             None => ("env", key),
         };
+        if section == "env" && name == MAX_EPISODE_STEPS && value.is_null() {
+            // As long as the environment has it.
+            self.value["env"].as_object_mut().and_then(|options| options.remove(name));
+            return Ok(());
+        }
         if section == "env" && is_game(self.env_id()) {
             return Err(self.unknown(key));
         }
@@ -165,6 +172,9 @@ impl Draft {
             // The environment knows its options best; it also says which it has.
             let Err(error) = make_env(self.env_id(), self.options()) else { return Ok(()) };
             self.value["env"] = before;
+            if let (MAX_EPISODE_STEPS, RegistryError::BadOption { reason, .. }) = (name, &error) {
+                return Err(ConfigError::BadValue { key: path, detail: reason.clone() });
+            }
             // A bare word may also be a setting whose section was left out.
             return match (key.contains('.'), self.nearest_setting(name), &error) {
                 (false, Some(near), RegistryError::UnknownOption { hint, .. })
@@ -212,6 +222,12 @@ impl Draft {
                     *value = Value::from(number as u64);
                 }
             }
+        }
+        // CleanRL says only whether values are clipped: as far as the policy is.
+        if let Some(is_clipped) = self.value["trainer"]["clip_range_vf"].as_bool() {
+            let range = serde_json::from_value(self.value["trainer"]["clip_range"].clone());
+            let range = range.ok().filter(|_| is_clipped).map(|range: Schedule| range.start());
+            self.value["trainer"]["clip_range_vf"] = range.into();
         }
         if let Some(paths) = self.value["overrides_whitelist"].as_array_mut() {
             for path in paths {

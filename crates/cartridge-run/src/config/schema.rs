@@ -14,6 +14,7 @@
 
 use cartridge_games::nearest::nearest;
 use cartridge_games::registry::{environments, games, is_game, present_id};
+use cartridge_games::time_limit::MAX_EPISODE_STEPS;
 use serde_json::{Map, Value, json};
 
 use super::setting::{Form, MOST_LAYERS, MOST_UNITS, Setting, options_of, settings_of};
@@ -225,7 +226,11 @@ fn options(env_id: &str) -> Value {
         let default = defaults.get(setting.parts().1).cloned().unwrap_or_default();
         (*setting, default)
     });
-    section_schema(SECTIONS[0].1, of_env, None)
+    let mut schema = section_schema(SECTIONS[0].1, of_env, None);
+    if let Some(own_limit) = defaults.get(MAX_EPISODE_STEPS) {
+        schema["properties"][MAX_EPISODE_STEPS]["maximum"] = own_limit.clone();
+    }
+    schema
 }
 
 fn any_options() -> Value {

@@ -6,6 +6,7 @@
 //! changed while a run trains has its bounds here ([`Setting::tuning`]). Defaults are those of the
 //! learners, and are not repeated.
 
+use cartridge_games::registry::is_game;
 use cartridge_learn::schedule::Schedule;
 use serde_json::{Value, json};
 
@@ -869,29 +870,50 @@ pub const SETTINGS: &[Setting] = &[
     ),
 ];
 
+/// The option that every environment has; its own limit is the most, and the default.
+const HORIZON: Setting = Setting::new(
+    "env.max_episode_steps",
+    "Horizon",
+    "Steps after which an episode is cut off.",
+    Whole(1, 20_000),
+)
+.unit("steps")
+.logarithmic()
+.step(1.0)
+.aliases(&["simulation.horizon"]);
+
 /// The options that runs on an environment may have.
 pub fn options_of(env_id: &str) -> &'static [Setting] {
-    const CART_POLE: &[Setting] = &[Setting::new(
-        "env.sutton_barto_reward",
-        "Sutton and Barto's reward",
-        "Reward -1 for failing and 0 otherwise, instead of 1 for every step.",
-        Flag,
-    )];
-    const MOUNTAIN_CAR: &[Setting] = &[Setting::new(
-        "env.goal_velocity",
-        "Goal velocity",
-        "The least speed with which the flag counts as reached.",
-        Number(Range::new(0.0, 0.07)),
-    )
-    .step(0.001)];
-    const PENDULUM: &[Setting] = &[Setting::new(
-        "env.g",
-        "Gravity",
-        "How strongly the rod is pulled down.",
-        Number(Range::new(0.0, 100.0)),
-    )
-    .unit("m/s²")
-    .step(0.1)];
+    const CART_POLE: &[Setting] = &[
+        Setting::new(
+            "env.sutton_barto_reward",
+            "Sutton and Barto's reward",
+            "Reward -1 for failing and 0 otherwise, instead of 1 for every step.",
+            Flag,
+        ),
+        HORIZON,
+    ];
+    const MOUNTAIN_CAR: &[Setting] = &[
+        Setting::new(
+            "env.goal_velocity",
+            "Goal velocity",
+            "The least speed with which the flag counts as reached.",
+            Number(Range::new(0.0, 0.07)),
+        )
+        .step(0.001),
+        HORIZON,
+    ];
+    const PENDULUM: &[Setting] = &[
+        Setting::new(
+            "env.g",
+            "Gravity",
+            "How strongly the rod is pulled down.",
+            Number(Range::new(0.0, 100.0)),
+        )
+        .unit("m/s²")
+        .step(0.1),
+        HORIZON,
+    ];
     const LUNAR_LANDER: &[Setting] = &[
         Setting::new("env.continuous", "Continuous", "Throttles instead of four actions.", Flag),
         Setting::new(
@@ -919,20 +941,25 @@ pub fn options_of(env_id: &str) -> &'static [Setting] {
         )
         .unit("N m")
         .step(0.1),
+        HORIZON,
     ];
-    const ASTEROID_PROSPECTOR: &[Setting] = &[Setting::new(
-        "env.reward",
-        "Reward",
-        "`worth` pays the change of what the prospector is worth, `published` the weights of the fact sheet, under which doing nothing is best.",
-        Word(&["worth", "published"]),
-    )];
+    const ASTEROID_PROSPECTOR: &[Setting] = &[
+        Setting::new(
+            "env.reward",
+            "Reward",
+            "`worth` pays the change of what the prospector is worth, `published` the weights of the fact sheet, under which doing nothing is best.",
+            Word(&["worth", "published"]),
+        ),
+        HORIZON,
+    ];
     match env_id {
         "CartPole-v1" => CART_POLE,
         "MountainCar-v0" | "MountainCarContinuous-v0" => MOUNTAIN_CAR,
         "Pendulum-v1" => PENDULUM,
         "LunarLander-v3" => LUNAR_LANDER,
         "AsteroidProspector-v0" => ASTEROID_PROSPECTOR,
-        _ => &[],
+        id if is_game(id) => &[],
+        _ => &[HORIZON],
     }
 }
 
@@ -950,5 +977,6 @@ pub fn setting(path: &str) -> Option<&'static Setting> {
 pub fn aliases() -> impl Iterator<Item = (&'static str, &'static str)> {
     SETTINGS
         .iter()
+        .chain(&[HORIZON])
         .flat_map(|setting| setting.aliases.iter().map(move |alias| (*alias, setting.path)))
 }

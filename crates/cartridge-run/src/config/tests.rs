@@ -39,6 +39,24 @@ fn aliases_are_understood() {
     check(&["simulation.parallel_envs=4"], Ok(("/simulation/n_envs", json!(4))));
     check(&["n_timesteps=5000"], Ok(("/trainer/total_timesteps", json!(5_000))));
     check(&["trainer.clip_coef=0.1"], Ok(("/trainer/clip_range", json!(0.1))));
+    check(&["simulation.horizon=200"], Ok(("/env", json!({ "max_episode_steps": 200 }))));
+    check(&["simulation.horizon=200", "simulation.horizon=null"], Ok(("/env", json!({}))));
+    check(
+        &["simulation.horizon=501"],
+        Err(
+            "`env.max_episode_steps`: `max_episode_steps` is 501, but must be a whole number from 1 to its own limit of 500",
+        ),
+    );
+}
+
+/// CleanRL's `clip_vloss` is yes or no, and then as far as `clip_coef`, whichever is said first.
+#[test]
+fn values_are_clipped_as_in_other_libraries() {
+    let path = "/trainer/clip_range_vf";
+    check(&["trainer.clip_vloss=true", "trainer.clip_coef=0.1"], Ok((path, json!(0.1))));
+    check(&["trainer.clip_range=lin_0.3", "trainer.clip_vloss=true"], Ok((path, json!(0.3))));
+    check(&["trainer.clip_vloss=false"], Ok((path, Value::Null)));
+    check(&["trainer.clip_range_vf=0.7"], Ok((path, json!(0.7))));
 }
 
 /// Somewhere that an algorithm learns.
@@ -54,7 +72,9 @@ fn every_alias_leads_to_a_key() {
     });
     for (alias, key) in aliases() {
         let pointer = format!("/{}", key.replace('.', "/"));
-        let is_known = configs.iter().any(|config| config.pointer(&pointer).is_some());
+        // Options that nobody gives are not written down.
+        let is_option = setting::options_of("CartPole-v1").iter().any(|option| option.path == key);
+        let is_known = is_option || configs.iter().any(|config| config.pointer(&pointer).is_some());
         assert!(is_known, "{alias} leads to {key}");
     }
 }
@@ -156,7 +176,7 @@ fn unknown_words_name_the_nearest() {
     check(
         &["foobarbaz=1"],
         Err(
-            "environment `CartPole-v1` has no option `foobarbaz`; its options are: `sutton_barto_reward`",
+            "environment `CartPole-v1` has no option `foobarbaz`; its options are: `sutton_barto_reward`, `max_episode_steps`",
         ),
     );
     check(
