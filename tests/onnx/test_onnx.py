@@ -126,6 +126,35 @@ def test_continuous_actions_in_gymnasium(env_id: str, tmp_path: Path) -> None:
             assert total == pytest.approx(expected, abs=1e-2)
 
 
+def test_a_masked_policy_does_what_onnxruntime_says_of_what_is_legal(tmp_path: Path) -> None:
+    """260 numbers, 69 actions of which few are legal: there is no Gymnasium of it, so what was recorded is asked again."""
+    env_id = "AsteroidProspector-v0"
+    options = ["--seed", "3", "--steps", "20000", "--data", str(tmp_path), "--json"]
+    settings = ["--set", "simulation.horizon=300", "--set", "evaluation.final_episodes=1"]
+    report = run("train", env_id, "--algo", "ppo", *options, *settings)[-1]
+    path = Path(report["checkpoint"]) / "policy.onnx"
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    session = onnxruntime.InferenceSession(path)
+    eval_options = ["--episodes", "3", "--seed", "5", "--data", str(tmp_path), "--json"]
+    played = run("eval", report["run_id"], *eval_options)[-1]
+    n_forbidden = 0
+    for number in [1, 2, 3]:
+        *moments, episode = run("episode", played["eval_run_id"], str(number), "--data", str(tmp_path), "--json")
+        assert episode["options"] == {"max_episode_steps": 300}
+        before, after = moments[:-1], moments[1:]
+        seen = np.array([moment["observation"] for moment in before], "f4")
+        logits, value = session.run(["logits", "value"], {"observation": seen})
+        assert (logits.shape, value.shape) == ((len(seen), 69), (len(seen), 1))
+        actor, values = ours(path, seen)
+        np.testing.assert_allclose(actor, logits, rtol=0, atol=CLOSE * max(1, np.abs(logits).max()))
+        np.testing.assert_allclose(values, value[:, 0], rtol=0, atol=CLOSE * max(1, np.abs(value).max()))
+        for moment, then, row in zip(before, after, logits, strict=True):
+            legal = moment["legal"]
+            assert then["action"] == legal[int(row[legal].argmax())]
+            n_forbidden += int(row.argmax()) not in legal
+    assert n_forbidden > 0, "what is not legal would have been done without the mask"
+
+
 def tensor(name: str, numbers: np.ndarray) -> TensorProto:
     return numpy_helper.from_array(numbers, name)
 

@@ -13,6 +13,7 @@ mod vector;
 mod winograd;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 pub(crate) use self::product::{Finish, Panels, Right, Sieve, Start};
 use self::vector::Vector;
@@ -21,6 +22,9 @@ pub(crate) use self::winograd::{Board, CHANNELS, Ending, Filters, Gate, Scratch,
 /// The instruction set to run on. Only a detected one can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Isa(Level);
+
+/// What this process computes with, from its first use on.
+static CHOSEN: OnceLock<Isa> = OnceLock::new();
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
@@ -32,9 +36,24 @@ enum Level {
 }
 
 impl Isa {
-    /// The best instruction set of this processor.
+    /// The instruction set that was chosen, or the best of this processor.
     pub(crate) fn detect() -> Self {
-        Self::available().last().expect("the baseline is always there")
+        *CHOSEN.get_or_init(|| Self::available().last().expect("the baseline is always there"))
+    }
+
+    /// Takes the instruction set of this name instead of the best; says why not where that cannot be.
+    pub(crate) fn choose(name: &str) -> Result<(), String> {
+        let Some(isa) = Self::available().find(|isa| isa.name() == name) else {
+            let names: Vec<&str> = Self::available().map(Self::name).collect();
+            return Err(format!(
+                "`{name}` is not an instruction set of this processor; it has {}",
+                names.join(", ")
+            ));
+        };
+        match *CHOSEN.get_or_init(|| isa) == isa {
+            true => Ok(()),
+            false => Err("another instruction set is in use already".to_owned()),
+        }
     }
 
     /// Every instruction set of this processor, the best last.

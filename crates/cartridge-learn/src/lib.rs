@@ -49,3 +49,9 @@ pub use crate::policy::{Policy, PolicyError};
 pub fn instruction_set() -> &'static str {
     kernels::Isa::detect().name()
 }
+
+/// Lets this process compute with a lesser instruction set than it could, before it has begun to:
+/// `avx2` where there is `avx512`, say, to see that nothing changes.
+pub fn use_instruction_set(name: &str) -> Result<(), String> {
+    kernels::Isa::choose(name)
+}

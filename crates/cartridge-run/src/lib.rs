@@ -140,10 +140,10 @@ pub use crate::lab::Lab;
 
 /// The games themselves, for the crates above this one.
 pub use cartridge_games as games;
-/// What learning computes with on this machine, for the crates above this one.
-pub use cartridge_learn::instruction_set;
 /// What policies in files say, for the crates above this one.
 pub use cartridge_learn::onnx;
+/// What learning computes with on this machine, for the crates above this one.
+pub use cartridge_learn::{instruction_set, use_instruction_set};
 /// What the store knows, for the crates above this one.
 pub use cartridge_store as store;
 

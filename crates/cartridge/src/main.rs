@@ -6,6 +6,7 @@ mod exit;
 mod otel;
 
 use cartridge_run::store::Command as Ask;
+use cartridge_run::use_instruction_set;
 use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
@@ -103,7 +104,14 @@ enum Command {
     WandbRelay(cmd::wandb_relay::Args),
 }
 
+/// Names a lesser instruction set than the processor's best to compute with.
+const ISA: &str = "CARTRIDGE_ISA";
+
 fn main() -> Exit {
+    if let Some(Err(reason)) = std::env::var(ISA).ok().map(|name| use_instruction_set(&name)) {
+        exit::report(&anyhow::anyhow!("{ISA}: {reason}"));
+        return Exit::Usage;
+    }
     let outcome = match Cli::parse().command {
         Command::Up(args) => cmd::up::run(&args),
         Command::Train(args) => cmd::train::run(&args),

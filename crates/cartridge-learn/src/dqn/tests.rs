@@ -572,9 +572,23 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
         ] {
             assert_eq!(file.tensor(name).unwrap().shape(), [50, width], "{name}");
         }
-        let returns = file.tensor("returns").unwrap().data().as_chunks::<4>().0;
-        let is_broken = |&x: &[u8; 4]| !f32::from_le_bytes(x).is_finite();
-        assert!(returns.iter().any(is_broken), "it is among the samples");
+        let column = |name: &str| -> Vec<f32> {
+            let numbers = file.tensor(name).unwrap().data().as_chunks::<4>().0;
+            numbers.iter().map(|&x| f32::from_le_bytes(x)).collect()
+        };
+        // What was kept is enough to break the loss again, and to see which samples did.
+        let [actions, returns, targets, weights] =
+            ["actions", "returns", "targets", "weights"].map(column);
+        let mut work = Workspace::default();
+        let values = before.actor.forward(&column("observations"), fault.n_samples, &mut work);
+        let loss = |sample: usize| {
+            let error = values[sample * 2 + actions[sample] as usize] - targets[sample];
+            weights[sample] * huber(error)
+        };
+        let is_broken = |sample: &usize| !loss(*sample).is_finite();
+        let broken: Vec<usize> = (0..fault.n_samples).filter(is_broken).collect();
+        assert!(!broken.is_empty(), "it is among the samples");
+        assert!(broken.iter().all(|&sample| !returns[sample].is_finite()), "by that reward alone");
     }
 }
 

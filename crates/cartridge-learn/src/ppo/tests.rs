@@ -572,6 +572,29 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
     let file = fault.to_bytes();
     let file = safetensors::SafeTensors::deserialize(&file).unwrap();
     assert_eq!(file.tensor("observations").unwrap().shape(), [64, 4]);
-    let returns = file.tensor("returns").unwrap().data().as_chunks::<4>().0;
-    assert!(returns.iter().any(|&x| f32::from_le_bytes(x).is_nan()), "it is among the samples");
+    let column = |name: &str| -> Vec<f32> {
+        let numbers = file.tensor(name).unwrap().data().as_chunks::<4>().0;
+        numbers.iter().map(|&x| f32::from_le_bytes(x)).collect()
+    };
+    assert!(column("returns").iter().any(|x| x.is_nan()), "it is among the samples");
+
+    // What was kept is enough to break the same step again, and to see what broke it.
+    let mut again =
+        Ppo::new(cart_poles(2), &serde_json::from_str(&fault.config).unwrap(), 9, Team::new(1));
+    again.policy = Policy::from_safetensors(&fault.weights).unwrap();
+    again.step = fault.step;
+    again.rollout.observations = column("observations");
+    again.rollout.actions = column("actions").iter().map(|&x| x as u32).collect();
+    again.rollout.log_probs = column("log_probs");
+    again.rollout.values = column("values");
+    again.rollout.advantages = column("advantages");
+    again.rollout.returns = column("returns");
+    let batch: Vec<usize> = (0..fault.n_samples).collect();
+    let (tally, refusal) = again.learn_from(&batch, 0.2);
+    assert!(tally.gradient_norm.is_nan() && matches!(refusal, Some(Refusal::Broken)));
+    assert_eq!(again.policy.sha256(), before);
+    let Rollout { advantages, returns, .. } = &mut again.rollout;
+    advantages.iter_mut().chain(returns).filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
+    let (tally, refusal) = again.learn_from(&batch, 0.2);
+    assert!(tally.gradient_norm.is_finite() && refusal.is_none(), "without it the step is made");
 }

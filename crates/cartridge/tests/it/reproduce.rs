@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::{
-    ask, events, kill, lines, result, run, text, train, wait_for, wait_for_attempt, wait_for_event,
-    wait_for_exit,
+    ask, cartridge, events, kill, lines, result, run, text, train, wait_for, wait_for_attempt,
+    wait_for_event, wait_for_exit,
 };
 
 /// Makes a run again and returns the exit code with the result.
@@ -73,6 +73,56 @@ fn dqn_and_a_fork_of_it_are_made_again() {
     let fork = fork["run_id"].as_str().unwrap().to_owned();
     wait_for_exit(data, &fork);
     check_equal(data, &fork, "1");
+}
+
+/// Whole trainings under AVX2 and under AVX-512, and with neither: the first two are the same to the
+/// bit. On a processor without AVX-512 there is nothing to compare, and the test says so.
+#[test]
+fn instruction_sets_with_fused_arithmetic_give_the_same_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let trainings: [&[&str]; 4] = [
+        &["LunarLander-v3", "--algo", "ppo", "--steps", "20000"],
+        &[
+            "BipedalWalker-v3",
+            "--algo",
+            "ppo",
+            "--preset",
+            "zoo",
+            "--steps",
+            "70000",
+            "--set",
+            "trainer.n_epochs=1",
+        ],
+        &["CartPole-v1", "--algo", "dqn", "--preset", "zoo", "--steps", "5000"],
+        &["connect4", "--steps", "17000", "--set", "trainer.learning_starts=64"],
+    ];
+    for training in trainings {
+        let weights = |isa: &str| {
+            let mut args = vec!["train"];
+            args.extend(training);
+            args.extend(["--set", "evaluation.final_episodes=1", "--json", "--data", "."]);
+            let mut command = cartridge(&args);
+            command.current_dir(folder.path()).env("CARTRIDGE_ISA", isa);
+            let output = command.output().unwrap();
+            (output.status.success(), output)
+        };
+        let hash = |isa: &str| {
+            let (is_good, output) = weights(isa);
+            assert!(is_good, "{}", text(&output.stderr));
+            result(&output)["weights_sha256"].as_str().unwrap().to_owned()
+        };
+        let (_, refused) = weights("avx1024");
+        assert_eq!(refused.status.code(), Some(2));
+        let here = text(&refused.stderr);
+        assert!(here.contains("`avx1024` is not an instruction set of this processor"), "{here}");
+        if !here.contains("avx512") {
+            eprintln!("{training:?}: there is no AVX-512 to compare with");
+            continue;
+        }
+        let fused = hash("avx512");
+        assert_eq!(hash("avx2"), fused, "{training:?}");
+        assert_ne!(hash("baseline"), fused, "{training:?}: the choice counts");
+    }
 }
 
 #[test]
