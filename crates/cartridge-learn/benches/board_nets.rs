@@ -73,6 +73,7 @@ fn main() {
     let cases = [
         ("connect4_small", connect4, Preset::Small.config()),
         ("connect4_medium", connect4, Preset::Medium.config()),
+        ("othello_small", othello, Preset::Small.config()),
         ("othello_medium", othello, Preset::Medium.config()),
         ("tic_tac_toe_1x16", tic_tac_toe, Config::residual(1, 16)),
         ("tic_tac_toe_tiny", tic_tac_toe, Preset::Tiny.config()),

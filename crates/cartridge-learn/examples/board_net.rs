@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("connect4_small", connect4, Preset::Small.config()),
         ("connect4_medium", connect4, Preset::Medium.config()),
         ("othello_medium", othello, Preset::Medium.config()),
+        ("othello_small", othello, Preset::Small.config()),
         ("connect4_mlp", connect4, Preset::Mlp.config()),
     ];
     for (index, (name, shape, config)) in networks.into_iter().enumerate() {

@@ -188,9 +188,14 @@ mod tests {
     use super::*;
 
     fn network(seed: u64) -> Vec<u8> {
+        changed_network(seed, |_| {})
+    }
+
+    fn changed_network(seed: u64, change: impl FnOnce(&mut [f32])) -> Vec<u8> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let shape = Shape::of(&Connect4::SPEC);
-        let network = BoardNet::new(shape, &Preset::Tiny.config(), &mut rng).unwrap();
+        let mut network = BoardNet::new(shape, &Preset::Tiny.config(), &mut rng).unwrap();
+        network.change(change);
         export_board_net(&network, Vec::new())
     }
 
@@ -247,6 +252,12 @@ mod tests {
         assert!(warning.ends_with("the network before it plays on"), "{warning}");
         last = actor.play().unwrap().unwrap();
         assert_eq!(last.warning, None, "it is said once");
+        // So is a network that has diverged: it would play by chance, and nobody would know.
+        write_beside(&model, &changed_network(3, |all| all.fill(f32::NAN))).unwrap();
+        last = actor.play().unwrap().unwrap();
+        let warning = last.warning.unwrap();
+        assert!(warning.contains("no number"), "{warning}");
+        last = actor.play().unwrap().unwrap();
         while last.last < 20 {
             last = actor.play().unwrap().unwrap();
         }

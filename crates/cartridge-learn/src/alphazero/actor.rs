@@ -31,18 +31,30 @@ pub struct FileJudge(OnnxPolicy);
 impl FileJudge {
     /// A file that takes the planes of a game and puts out logits and a value.
     pub fn new(policy: OnnxPolicy, n_inputs: usize, n_actions: usize) -> Result<Self, OnnxError> {
-        let found = policy.act(&vec![0.0; n_inputs], 1)?;
-        let reason = match &found.value {
-            None => Some("it has no second output, which says what a position is worth".to_owned()),
-            Some(_) if floats(found.actor).len() != n_actions => {
-                Some(format!("its first output has not the {n_actions} logits of the game"))
+        let mismatch = |reason| OnnxError::Mismatch { env_id: "the game".to_owned(), reason };
+        // Two sizes of batch, because a network may have been written for one of them alone.
+        for n in [1, 3] {
+            let found = policy.act(&vec![0.0; n * n_inputs], n)?;
+            let Some(values) = found.value else {
+                let reason = "it has no second output, which says what a position is worth";
+                return Err(mismatch(reason.to_owned()));
+            };
+            let logits = floats(found.actor);
+            if logits.len() != n * n_actions || values.len() != n {
+                return Err(mismatch(format!(
+                    "for {n} positions it puts out {} logits and {} values, and the game has \
+                     {n_actions} actions",
+                    logits.len(),
+                    values.len()
+                )));
             }
-            Some(_) => None,
-        };
-        match reason {
-            Some(reason) => Err(OnnxError::Mismatch { env_id: "the game".to_owned(), reason }),
-            None => Ok(Self(policy)),
+            if !logits.iter().chain(&values).all(|x| x.is_finite()) {
+                let reason =
+                    "it says of an empty board what is no number: its training has diverged";
+                return Err(mismatch(reason.to_owned()));
+            }
         }
+        Ok(Self(policy))
     }
 }
 

@@ -1,6 +1,8 @@
 //! A network measured by games: against the best of its run so far, and against an opponent that
 //! never changes.
 
+use std::sync::{Mutex, PoisonError};
+
 use cartridge_games::registry::AnyGame;
 use cartridge_games::{Action, Game, random_action, with_game};
 use cartridge_learn::alphazero::arena::{Ended, Rival, Terms, contest};
@@ -110,7 +112,7 @@ fn against_anybody(
     Ok(Scores(scores))
 }
 
-/// `n_games` games against somebody who thinks at a board. What cannot think plays by chance.
+/// `n_games` games against somebody who thinks at a board; an error where it cannot.
 pub(crate) fn against_thinker(
     game: &str,
     network: &BoardNet,
@@ -122,11 +124,22 @@ pub(crate) fn against_thinker(
         return against_network(game, network, rival, plan, team);
     }
     let n_simulations = if rival.has_value() { plan.n_simulations } else { 0 };
+    let failed = Mutex::new(None);
     let choose = |game: &AnyGame, rng: &mut fastrand::Rng| {
-        let thought = rival.think(game, n_simulations);
-        thought.map_or_else(|_| with_game!(game, game => random_action(game, rng)), |it| it.action)
+        rival.think(game, n_simulations).map_or_else(
+            |error| {
+                // The game goes on by chance to its end, and counts for nothing.
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                with_game!(game, game => random_action(game, rng))
+            },
+            |it| it.action,
+        )
     };
-    against_anybody(game, network, &choose, plan, team)
+    let scores = against_anybody(game, network, &choose, plan, team)?;
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(scores),
+    }
 }
 
 /// How much is played.

@@ -23,8 +23,8 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 ///
 /// Plays with the network in an ONNX file, notices when the file is replaced, and appends its games
 /// to a SQLite file (`docs/alphazero.md` has the form of both), so that a learner in any language can
-/// sit on the other side. It plays as `cartridge train GAME` does at the end of a training. Ctrl-C ends it after the games of the moment are written; games that are
-/// not over are left out.
+/// sit on the other side. It plays as `cartridge train GAME` does at the end of a training. Ctrl-C ends
+/// it after the games of the moment are written; games that are not over are left out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Id of the game, such as connect4
@@ -45,22 +45,24 @@ pub(crate) struct Args {
     /// Threads that play
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
-    /// The number that all chance follows from
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    seed: u64,
+    /// The number that all chance follows from [default: another one each time, so that actors
+    /// beside each other, and after each other, play different games]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
     /// One JSON object per line
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let seed = args.seed.unwrap_or_else(super::random_seed);
     let mut actor = SelfPlayActor::new(Terms {
         game: args.game.clone(),
         model: args.model.clone(),
         replay: args.replay.clone(),
         n_simulations: args.simulations,
         n_threads: args.threads as usize,
-        seed: args.seed,
+        seed,
     })?;
     let is_over = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let seconds = began.elapsed().as_secs_f64();
         if args.json {
             say_json(&json!({
-                "games": n_games, "moves": n_plies, "networks": n_networks, "last_id": last,
+                "games": n_games, "moves": n_plies, "networks": n_networks, "last_id": last, "seed": seed,
                 "seconds": seconds, "games_per_sec": n_games as f64 / seconds.max(1e-9),
             }));
         } else {

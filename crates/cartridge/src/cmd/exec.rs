@@ -109,6 +109,15 @@ fn bytes(text: &str) -> Result<String, String> {
 fn environment(args: &Args) -> anyhow::Result<BTreeMap<String, String>> {
     let mut kept = kept_environment();
     for name in &args.pass {
+        if ["KEY", "TOKEN", "SECRET", "PASSWORD"]
+            .iter()
+            .any(|word| name.to_uppercase().contains(word))
+        {
+            anyhow::bail!(
+                "--pass {name}: what is passed is kept with the run, where others can read it; let the \
+                 program find its secrets in a file of its own"
+            );
+        }
         if name.starts_with("CARTRIDGE_") {
             anyhow::bail!(
                 "--pass {name}: the lab sets variables that begin with CARTRIDGE_ itself"

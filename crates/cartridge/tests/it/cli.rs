@@ -392,7 +392,7 @@ fn a_trace_prints_one_line_for_the_reset_and_one_per_step() {
     check_refused(
         &["trace", "CartPole-v1", "--policy", "random", "--set", "sutton_barto=true"],
         2,
-        "error: environment `CartPole-v1` has no option `sutton_barto`; its options are: `sutton_barto_reward`",
+        "error: environment `CartPole-v1` has no option `sutton_barto`; its options are: `sutton_barto_reward`, `max_episode_steps`",
     );
     check_refused(
         &["trace", "connect4", "--policy", "random", "--set", "a=1"],

@@ -897,6 +897,12 @@ fn a_run_that_waits_outlives_the_lab_and_is_started_by_the_next() {
     let first = train(data, &[]);
     lab.wait_for_run(&first, "the first", |run| run["state"] == "running");
     let args = ["exec", "--env", "x", "--detach", "--data", ".", "--", "sh", "-c", "echo $WORD"];
+    for secret in ["WANDB_API_KEY", "my_token"] {
+        let mut command = cartridge(&[&args[..1], &["--pass", secret], &args[1..]].concat());
+        let output = command.current_dir(data).env(secret, "hush").output().unwrap();
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains("kept with the run"), "{said}");
+    }
     let mut command = cartridge(&[&args[..1], &["--pass", "WORD"], &args[1..]].concat());
     let output = command.current_dir(data).env("WORD", "kept").output().unwrap();
     let id = text(&output.stdout).trim().to_owned();

@@ -278,7 +278,9 @@ fn an_actor_plays_with_the_network_in_a_file() {
     assert_eq!((&report["last_id"], &report["networks"]), (&report["games"], &json!(1)));
     // It appends to what is there.
     let output = run(data, &[&args[..], &["--simulations", "8", "--json"]].concat());
-    assert!(result(&output)["last_id"].as_u64() > report["last_id"].as_u64());
+    let again = result(&output);
+    assert!(again["last_id"].as_u64() > report["last_id"].as_u64());
+    assert_ne!(again["seed"], report["seed"], "other games, unless a seed says otherwise");
     // A file that is no network is told of at once.
     let args = ["actor", "tictactoe", "--model", "games.db", "--replay", "other.db"];
     let output = run(data, &args);
