@@ -104,7 +104,7 @@ bench: build
 	benches/failpoints.sh > benches/results/failpoints.txt
 	$(CARGO) bench --package cartridge-games
 	$(CARGO) bench --package cartridge-search
-	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes
+	RUN_SLOW_TESTS=1 $(CARGO) test --release --package cartridge-search --lib -- --nocapture errs makes many_games
 
 ## bench-doors: install PyTorch and Stable-Baselines3, test the Python package with them, and measure what it costs
 bench-doors: build
@@ -117,7 +117,7 @@ bench-alphazero: build
 	benches/alphazero.sh train tictactoe --minutes 1
 	benches/alphazero.sh train connect4 --minutes 15 --output benches/results/alphazero-connect4-15.txt
 	benches/alphazero.sh train connect4 --minutes 60 --steps 8400000 --set simulation.n_envs=512 --set evaluation.every_steps=600000 --set evaluation.episodes=60
-	benches/alphazero.sh train othello --minutes 60
+	benches/alphazero.sh train othello --minutes 60 --steps 1400000 --set simulation.n_envs=512 --set evaluation.every_steps=350000
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
 SECONDS ?= 60

@@ -22,8 +22,9 @@ from pathlib import Path
 NETWORKS = {
     "connect4_small": "Connect 4, 2 blocks of 32",
     "connect4_medium": "Connect 4, 5 blocks of 64",
+    "othello_small": "Othello, 2 blocks of 32",
     "othello_medium": "Othello, 5 blocks of 64",
-    "tic_tac_toe_1x16": "tic-tac-toe, 1 block of 16",
+    "tic_tac_toe_1x16": "tic-tac-toe, 1 block of 16 (no preset)",
     "tic_tac_toe_tiny": "tic-tac-toe, MLP 64-64",
     "connect4_mlp": "Connect 4, MLP 256-256",
 }

@@ -5,7 +5,8 @@ many moves as each makes in so many seconds, and lets the results play each othe
 benches/sizes.py CARTRIDGE GAME [--seconds 240] [--threads 2] [--at-once 1] [--games 200] [--sizes small mlp]
 
 All trainings have the same seed and, but for the moves, the same settings. `--at-once` trains several
-at the same time, where there are cores enough for that.
+at the same time, where there are cores enough for that. At Connect 4, `--golden 0 600` asks each about the
+published positions, with so many simulations.
 """
 
 import argparse
@@ -18,8 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SIZES = ("tiny", "small", "medium", "mlp")
-# What the pace is measured by; the first updates are slower than those to come.
-CALIBRATION_MOVES = 60_000
+GOLDEN = Path(__file__).resolve().parents[1] / "crates/cartridge-search/src/connect4_solver/golden"
 
 
 def ask(program: str, *args: str) -> dict:
@@ -59,16 +59,27 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--simulations", type=int, default=100)
+    # What the pace is measured by; the first updates are slower than those to come.
+    parser.add_argument("--calibration", type=int, default=60_000, metavar="MOVES")
+    parser.add_argument("--golden", type=int, nargs="+", default=[], metavar="SIMULATIONS")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as data, ThreadPoolExecutor(args.at_once) as pool:
-        tried = pool.map(lambda size: train(args, data, size, CALIBRATION_MOVES), args.sizes)
+        tried = pool.map(lambda size: train(args, data, size, args.calibration), args.sizes)
         moves = {size: int(it["steps_per_sec"] * args.seconds) for size, it in zip(args.sizes, tried, strict=True)}
         trained = dict(zip(args.sizes, pool.map(lambda size: train(args, data, size, moves[size]), args.sizes), strict=True))
         print(f"{args.game}: {args.seconds:g} s on {args.threads} threads each, {os.cpu_count()} cores, {args.at_once} at once")
         print(f"{'size':8} {'moves':>12} {'seconds':>8} {'errors of the bare policy':>26}")
         for size, it in trained.items():
-            print(f"{size:8} {it['steps']:12,} {it['seconds']:8.0f} {errors(data, it['run_id']):>26}")
+            print(f"{size:8} {it['steps']:12,} {it['seconds']:8.0f} {errors(data, it['run_id']):>26}", flush=True)
+        if args.golden:
+            # Its parts ask the program that this names.
+            os.environ["CARTRIDGE"] = str(Path(args.program).resolve())
+            from strength import golden
+
+            ask_about = lambda it: list(golden(f"run:{it['run_id']}", args.golden, GOLDEN, data))  # noqa: E731
+            for size, lines in zip(trained, pool.map(ask_about, trained.values()), strict=True):
+                print(f"\n{size}", *lines, sep="\n", flush=True)
 
         def match(pair: tuple[str, str]) -> dict:
             players = [f"run:{trained[size]['run_id']}@latest" for size in pair]
