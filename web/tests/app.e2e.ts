@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seriousViolations } from './axe';
 import { type Complaints, SIZES, launch, loadedAhead, open } from './browser';
 import { Lab, pause } from './lab';
+import { expectSound } from './sound';
 
 type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
 
@@ -261,40 +262,56 @@ test('a trainer that dies leaves a failed run that says why', async () => {
   await context.close();
 });
 
-test('a page opened while the lab is away says so and comes when it is back', async () => {
-  const { context, page } = await open(browser, SIZES[0], { storageState: session });
-  await page.goto(`${lab.origin}/lab`);
-  await page.getByText('LIVE', { exact: true }).waitFor();
-  await loadedAhead(page);
-  await lab.kill();
-  await page.getByText('RECONNECTING').waitFor();
-  await page.getByRole('link', { name: 'Runs' }).first().click();
-  await page.getByText('The lab does not answer').waitFor();
-  await lab.up();
-  await page.getByRole('heading', { name: 'Runs' }).waitFor({ timeout: 30_000 });
-  await context.close();
-});
+test.each(SIZES)(
+  'a page opened while the lab is away says so and comes back, at $name',
+  async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/lab`);
+    await page.getByText('LIVE', { exact: true }).waitFor();
+    await loadedAhead(page);
+    await lab.kill();
+    await page.getByText('RECONNECTING').waitFor();
+    await page.getByRole('link', { name: 'Runs' }).first().click();
+    await page.getByText('The lab does not answer').waitFor();
+    await expectUsable(page);
+    await expectNoSidewaysScroll(page);
+    await page.screenshot({ path: `${SCREENSHOTS}/away-${size.name}-light.png` });
+    await lab.up();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor({ timeout: 30_000 });
+    await page.getByText('LIVE', { exact: true }).waitFor({ timeout: 30_000 });
+    complaints.take();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    await expectSound(page, complaints);
+    await context.close();
+  },
+);
 
-test('the lab is killed and started again while it trains: the page goes on', async () => {
-  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
-  const id = await train(page, SIZES[0], '50,000,000');
-  await page.goto(`${lab.origin}/runs/${id}`);
-  await rises(() => figure(page, '.facts dd'), 0, 30_000);
-  expect(complaints.take()).toEqual([]);
+test.each(SIZES)(
+  'the lab is killed and started again while it trains: the page goes on, at $name',
+  async (size) => {
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    const id = await train(page, size, '50,000,000');
+    await page.goto(`${lab.origin}/runs/${id}`);
+    await rises(() => figure(page, '.facts dd'), 0, 30_000);
+    expect(complaints.take()).toEqual([]);
 
-  await lab.kill();
-  await page.getByText('RECONNECTING').waitFor();
-  const step = await figure(page, '.facts dd');
-  await lab.up();
-  await page.getByText('LIVE', { exact: true }).waitFor({ timeout: 30_000 });
-  await rises(() => figure(page, '.facts dd'), step, 30_000);
-  complaints.take();
+    await lab.kill();
+    await page.getByText('RECONNECTING').waitFor();
+    await expectUsable(page);
+    await expectNoSidewaysScroll(page);
+    const step = await figure(page, '.facts dd');
+    await lab.up();
+    await page.getByText('LIVE', { exact: true }).waitFor({ timeout: 30_000 });
+    await rises(() => figure(page, '.facts dd'), step, 30_000);
+    complaints.take();
 
-  await stop(page);
-  await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
-  expect(complaints.take()).toEqual([]);
-  await context.close();
-});
+    await stop(page);
+    await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
+    await expectSound(page, complaints);
+    await context.close();
+  },
+);
 
 describe.each(SIZES)('playing at $name', (size) => {
   let context: BrowserContext;

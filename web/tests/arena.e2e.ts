@@ -203,6 +203,9 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByRole('button', { name: 'Keep it' }).click();
     await page.waitForURL('**/models/pole');
     await page.getByRole('button', { name: 'Apply' }).click();
+    // A name that is new cannot be taken away again, so it is asked.
+    const sure = page.getByRole('button', { name: 'Press again: names stay' });
+    if (await sure.isVisible()) await sure.click();
     await page.getByText(/“best” is version \d now/).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -47,6 +47,11 @@ afterAll(async () => {
   await lab?.end();
 });
 
+/** On a phone the setup is folded. */
+async function unfold(page: Page, size: { width: number }) {
+  if (size.width < 1120) await page.locator('.setup > summary').click();
+}
+
 const setSlider = (page: Page, name: RegExp, position: string) =>
   page.getByRole('slider', { name }).fill(position);
 
@@ -256,13 +261,13 @@ describe.each(SIZES)('at $name', (size) => {
   });
 });
 
-describe('a test and a training', () => {
+describe.each(SIZES)('a test and a training at $name', (size) => {
   let context: BrowserContext;
   let page: Page;
   let complaints: Complaints;
 
   beforeAll(async () => {
-    ({ context, page, complaints } = await open(browser, SIZES[0], { storageState: session }));
+    ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
   afterAll(() => context.close());
 
@@ -273,7 +278,7 @@ describe('a test and a training', () => {
     await page.waitForURL('**test=*');
     await page.locator('.scene video').waitFor({ timeout: 60_000 });
     await page.getByText('test of 10 episodes').waitFor();
-    await page.screenshot({ path: `${SCREENSHOTS}/lab-test-1280-light.png` });
+    await page.screenshot({ path: `${SCREENSHOTS}/lab-test-${size.name}-light.png` });
     await expectSound(page, complaints);
     await page.getByRole('button', { name: 'Record' }).click();
     await page.getByRole('button', { name: 'Live', exact: true }).click();
@@ -288,6 +293,7 @@ describe('a test and a training', () => {
 
   test('a preset and a setting from the fold are what the run gets', async () => {
     await page.goto(`${lab.origin}/lab?env=CartPole-v1`);
+    await unfold(page, size);
     await page.getByRole('button', { name: 'Fast', exact: true }).click();
     expect(await page.getByLabel('Total timesteps').inputValue()).toBe('200,000');
     await page.getByText('more, all at preset').click();
@@ -310,29 +316,61 @@ describe('a test and a training', () => {
   });
 });
 
-test('a viewer sees all and can do nothing, and is told why', async () => {
-  const made = await lab.command<{ secret: string }>(
-    'token',
-    'new',
-    '--role',
-    'viewer',
-    '--name',
-    'wall',
-  );
-  const { context, page, complaints } = await open(browser, SIZES[0]);
-  await page.goto(`${lab.origin}/login`);
-  await page.getByLabel('Or paste the token').fill(made.secret);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-  complaints.take();
-  await page.goto(`${lab.origin}/runs/${endless}?panel=tune`);
-  const pause = page.getByRole('button', { name: 'Pause', exact: true });
-  await pause.waitFor();
-  expect(await pause.isDisabled()).toBe(true);
-  expect(await pause.getAttribute('title')).toContain('viewer');
-  expect(await page.getByRole('slider', { name: /^Learning rate/ }).isDisabled()).toBe(true);
-  await page.goto(`${lab.origin}/lab`);
-  expect(await page.getByRole('button', { name: 'Train', exact: true }).isDisabled()).toBe(true);
-  expect(complaints.take()).toEqual([]);
-  await context.close();
-});
+test.each(SIZES)(
+  'a viewer sees all and can do nothing, and is told why, at $name',
+  async (size) => {
+    const made = await lab.command<{ secret: string }>(
+      'token',
+      'new',
+      '--role',
+      'viewer',
+      '--name',
+      `wall ${size.name}`,
+    );
+    const { context, page, complaints } = await open(browser, size);
+    await page.goto(`${lab.origin}/login`);
+    await page.getByLabel('Or paste the token').fill(made.secret);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL((url) => !url.pathname.startsWith('/login'));
+    complaints.take();
+    await page.goto(`${lab.origin}/runs/${endless}?panel=tune`);
+    const pause = page.getByRole('button', { name: 'Pause', exact: true });
+    await pause.waitFor();
+    expect(await pause.isDisabled()).toBe(true);
+    expect(await pause.getAttribute('title')).toContain('viewer');
+    expect(await page.getByRole('slider', { name: /^Learning rate/ }).isDisabled()).toBe(true);
+    for (const name of [
+      'Pin',
+      'Archive',
+      'Delete',
+      'Checkpoint',
+      'Stop',
+      'Terminate',
+      'Evaluate',
+    ]) {
+      const button = page.getByRole('button', { name, exact: true }).first();
+      expect(await button.isDisabled(), name).toBe(true);
+    }
+    await expectSound(page, complaints);
+    await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
+    for (const name of ['Train', 'Test', 'Stop']) {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.waitFor();
+      expect(await button.isDisabled(), name).toBe(true);
+    }
+    await page.screenshot({ path: `${SCREENSHOTS}/lab-viewer-${size.name}-light.png` });
+    await expectSound(page, complaints);
+    await page.goto(`${lab.origin}/runs`);
+    await page.getByLabel(`Choose ${endless}`).check();
+    const bar = page.getByRole('toolbar', { name: 'Chosen runs' });
+    for (const name of ['Pause', 'Archive', 'Stop']) {
+      expect(await bar.getByRole('button', { name, exact: true }).isDisabled(), name).toBe(true);
+    }
+    await expectSound(page, complaints);
+    await page.goto(`${lab.origin}/play`);
+    await page.getByText('viewer').first().waitFor();
+    expect(await page.getByRole('button', { name: 'New game' }).isDisabled()).toBe(true);
+    await expectSound(page, complaints);
+    await context.close();
+  },
+);

@@ -122,7 +122,7 @@ describe('while a run trains', () => {
     await page.getByRole('combobox').fill(`pause ${endless}`);
     await page.getByRole('option', { name: `Pause ${endless}` }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText(`${endless} is paused`).waitFor();
+    await page.getByText(`${endless} pauses after this update`).waitFor();
     await page.getByRole('heading', { name: 'Nothing is playing, 1 paused' }).waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}/toast-1280-light.png` });
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -162,7 +162,9 @@ describe('while a run trains', () => {
     await page.getByRole('heading', { name: '1 needs a look' }).waitFor();
     await shoot(page, 'overview-alert', SIZES[0]);
     await expectSound(page, complaints);
+    // It cannot be taken back, so it is asked.
     await page.getByRole('button', { name: 'Take note' }).click();
+    await page.getByRole('button', { name: 'Press again to take note' }).click();
     await page.getByText('Noted by').waitFor();
     await page.getByRole('button', { name: 'Mute' }).click();
     await page.getByText('Nothing needs a look').waitFor();

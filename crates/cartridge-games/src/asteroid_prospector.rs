@@ -139,7 +139,7 @@ pub static SPEC: EnvSpec = EnvSpec {
     frames_per_second: 10,
     action_names: &names::ACTIONS,
     observation_names: &names::OBSERVATION,
-    // It waits for decisions, each of which takes its own time; there is nothing to hold.
+    // It waits for decisions, each of which takes its own time; a person chooses from what is legal.
     controls: None,
 };
 

@@ -336,8 +336,9 @@ fn check_env_spec(spec: &EnvSpec) {
     assert_eq!(spec.observation_names.len(), spec.observation, "every number seen has a name");
     assert!(spec.max_steps > 0 && spec.frames_per_second > 0, "episodes take time");
     assert!(spec.quit_action.is_none_or(|action| action < spec.actions.size()), "in range");
-    if let Some(controls) = &spec.controls {
-        check_controls(spec, controls);
+    match &spec.controls {
+        Some(controls) => check_controls(spec, controls),
+        None => assert!(spec.actions.is_discrete(), "who has no keys chooses from a list"),
     }
 }
 

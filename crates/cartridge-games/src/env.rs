@@ -140,7 +140,8 @@ pub struct EnvSpec {
     pub action_names: &'static [&'static str],
     /// The name of each element of an observation for people.
     pub observation_names: &'static [&'static str],
-    /// The keys of a person who plays; none where the world waits for a decision.
+    /// The keys of a person who plays; none where the world waits for a decision, which is chosen
+    /// from the list of actions.
     pub controls: Option<Controls>,
 }
 

@@ -467,9 +467,6 @@ pub enum RunError {
     /// Nobody can move any more.
     #[error("the game is over, so there is no move to hint at")]
     NothingToHint,
-    /// The environment cannot be played by a person with keys.
-    #[error("`{0}` waits for decisions and is not played in real time")]
-    NotRealTime(String),
     /// A token cannot be made as asked.
     #[error("{detail}")]
     BadToken {

@@ -1,4 +1,5 @@
-//! Environments that people play by keyboard.
+//! Environments that people play by keyboard: those that go on by themselves with keys that are
+//! held, those that wait for a decision by choosing from what is legal.
 //!
 //! A session is a run of kind `human`: its manifest says which environment with which options, its
 //! `events.jsonl` which episodes were begun with which seed and what was done in them, a line per
@@ -9,6 +10,7 @@
 use cartridge_games::controls::Controls;
 use cartridge_games::env::{AnyAction, Env, EnvSpec, Step};
 use cartridge_games::fastrand;
+use cartridge_games::game::Action;
 use cartridge_games::registry::{is_game, make_env};
 use cartridge_games::scene::Scene;
 use cartridge_store::jsonl::{self, Appender};
@@ -85,9 +87,6 @@ impl Record {
         seed: Option<u64>,
     ) -> Result<Self> {
         let spec = make_env(env_id, &options)?.spec();
-        if spec.controls.is_none() {
-            return Err(RunError::NotRealTime(env_id.to_owned()));
-        }
         let terms = Terms { env_id: spec.id.to_owned(), env: options };
         let (dir, manifest) = RunDir::create(data, |id| Manifest {
             format: Manifest::FORMAT,
@@ -190,7 +189,8 @@ impl Record {
 #[derive(Debug)]
 pub struct Session {
     record: Record,
-    controls: Controls,
+    /// None where the world waits for a decision.
+    controls: Option<Controls>,
     env: Box<dyn Env>,
     observation: Vec<f32>,
     /// Reward of the last step.
@@ -212,8 +212,7 @@ impl Session {
             let path = data.run(id).events_path();
             RunError::from(StoreError::Damaged { path, detail: detail.to_owned() })
         };
-        let controls =
-            record.spec.controls.ok_or_else(|| RunError::NotRealTime(record.spec.id.to_owned()))?;
+        let controls = record.spec.controls;
         let env = make_env(record.spec.id, &record.options)?;
         let observation = vec![0.0; record.spec.observation];
         let (reward, n_kept, news) = (0.0, 0, Vec::new());
@@ -260,14 +259,45 @@ impl Session {
         self.env.scene()
     }
 
+    /// What is seen.
+    pub fn observation(&self) -> &[f32] {
+        &self.observation
+    }
+
+    /// Whether the world goes on by itself, with [`Self::step`]; else it waits for [`Self::act`].
+    pub fn is_real_time(&self) -> bool {
+        self.controls.is_some()
+    }
+
+    /// The actions of a list that may be taken now; none once the episode is over.
+    pub fn legal_actions(&self) -> Vec<usize> {
+        if self.episode().is_over() || !self.spec().actions.is_discrete() {
+            return Vec::new();
+        }
+        let mut mask = vec![false; self.spec().actions.size()];
+        self.env.legal_actions(&mut mask);
+        (0..mask.len()).filter(|&index| mask[index]).collect()
+    }
+
     /// One step with the controls that are held, the one pressed last coming last.
     ///
     /// # Panics
     ///
-    /// If the episode is over.
+    /// If the episode is over, or the world waits for decisions.
     pub fn step(&mut self, held: &[usize]) {
-        let action = self.controls.action(&self.spec().actions, held, self.last_action());
+        let controls = self.controls.expect("the world goes on by itself");
+        let action = controls.action(&self.spec().actions, held, self.last_action());
         self.take(action);
+    }
+
+    /// One step with an action of the list, where the world waits for one. Whether it was taken:
+    /// what is not legal changes nothing.
+    pub fn act(&mut self, action: usize) -> bool {
+        let is_taken = !self.is_real_time() && self.legal_actions().contains(&action);
+        if is_taken {
+            self.take(AnyAction::Discrete(Action(action)));
+        }
+        is_taken
     }
 
     /// Begins the next episode, from `seed` or any other.

@@ -220,7 +220,6 @@ impl ApiError {
                 RunError::IllegalMove { .. }
                 | RunError::BadAction { .. }
                 | RunError::BadActions { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "illegal_move"),
-                RunError::NotRealTime(_) => (StatusCode::UNPROCESSABLE_ENTITY, "not_real_time"),
                 RunError::StaleMove { .. } => (StatusCode::CONFLICT, "stale_move"),
                 RunError::NotYours { .. } => (StatusCode::FORBIDDEN, "not_yours"),
                 RunError::NothingToUndo => (StatusCode::CONFLICT, "nothing_to_undo"),
@@ -388,7 +387,6 @@ impl ApiError {
             Self::Run(RunError::Config(ConfigError::UnknownSchema { .. })) => return Vec::new(),
             Self::Run(RunError::Config(error)) => error.pointer(),
             Self::Run(RunError::Registry(_)) => "/game".to_owned(),
-            Self::Run(RunError::NotRealTime(_)) => "/env_id".to_owned(),
             Self::Run(RunError::UnknownOpponent { .. }) => "/opponent".to_owned(),
             Self::Run(RunError::IllegalMove { .. }) => "/action".to_owned(),
             Self::Run(RunError::StaleMove { .. }) => "/ply".to_owned(),

@@ -1,7 +1,8 @@
 //! Environments that people play: the clock, the keys and the pictures.
 //!
 //! The environment runs here, at its own pace; the browser says which keys are held, when that
-//! changes, and draws the newest picture. A connection owns its session while it lasts and nothing
+//! changes, and draws the newest picture. One that waits for decisions has no clock: the browser
+//! says which of the legal actions is taken. A connection owns its session while it lasts and nothing
 //! is left in memory after it: whoever comes back goes on from the files. What was done is kept
 //! about once a second, off the event loop, so that no step waits for a disk.
 //!
@@ -58,6 +59,14 @@ pub enum PlayCommand {
         /// Their places in the environment's list, the one pressed last coming last.
         controls: Vec<usize>,
     },
+    /// Take one step, where the world waits for a decision. What is not legal, or is said of
+    /// another step, changes nothing.
+    Act {
+        /// Number of the action.
+        action: usize,
+        /// Steps of the episode that whoever decided has seen.
+        step: u64,
+    },
     /// Begin, or go on after a pause.
     Start {},
     /// Wait.
@@ -99,6 +108,13 @@ pub struct PlayFrame {
     pub terminated: bool,
     /// Whether the time limit was reached.
     pub truncated: bool,
+    /// The actions that may be taken now; none where the world goes on by itself.
+    #[schema(required)]
+    pub legal: Option<Vec<usize>>,
+    /// What is seen, by the environment's `observation_names`; none where the world goes on by
+    /// itself.
+    #[schema(required)]
+    pub observation: Option<Vec<f32>>,
     /// The picture.
     pub scene: Scene,
 }
@@ -109,7 +125,7 @@ pub struct PlayFrame {
 pub enum PlayPhase {
     /// It has not begun.
     Ready,
-    /// It does.
+    /// It does, or the world waits for the next decision.
     Playing,
     /// It waits.
     Paused,
@@ -259,7 +275,9 @@ async fn play_on(
     let phase = match session.episode() {
         episode if episode.is_over() => PlayPhase::Over,
         Episode { length: 0, .. } => PlayPhase::Ready,
-        _ => PlayPhase::Paused,
+        _ if session.is_real_time() => PlayPhase::Paused,
+        // What waits for a decision needs no pause.
+        _ => PlayPhase::Playing,
     };
     let (unanswered, answered) = watch::channel(0);
     let player = Player {
@@ -331,7 +349,7 @@ impl Player {
         keep.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let end = loop {
             tokio::select! {
-                _ = self.clock.tick(), if self.phase == PlayPhase::Playing => {
+                _ = self.clock.tick(), if self.is_ticking() => {
                     self.session.step(&self.held);
                     if self.session.episode().is_over() {
                         self.phase = PlayPhase::Over;
@@ -357,7 +375,7 @@ impl Player {
                 }
                 _ = &mut *sender => break End::Left,
                 () = chair.taken_over() => break End::TakenOver,
-                () = sleep_until(self.idle_at), if self.phase != PlayPhase::Playing => {
+                () = sleep_until(self.idle_at), if !self.is_ticking() => {
                     break End::Idle;
                 }
                 () = async { _ = closing.wait_for(|closing| *closing).await } => {
@@ -391,6 +409,21 @@ impl Player {
                 self.held = controls;
                 return Ok(false);
             }
+            PlayCommand::Act { action, step } => {
+                let is_seen = step == self.session.episode().length;
+                if !is_seen || !self.session.act(action) {
+                    return Ok(false);
+                }
+                self.phase = PlayPhase::Playing;
+                if self.session.episode().is_over() {
+                    self.phase = PlayPhase::Over;
+                    self.keep_or_end().await?;
+                }
+            }
+            // There is no clock to start or to stop.
+            PlayCommand::Start {} | PlayCommand::Pause {} if !self.session.is_real_time() => {
+                return Ok(false);
+            }
             PlayCommand::Start {} => match self.phase {
                 PlayPhase::Ready | PlayPhase::Paused => {
                     self.phase = PlayPhase::Playing;
@@ -422,8 +455,14 @@ impl Player {
         Ok(true)
     }
 
+    /// Whether the clock makes the steps.
+    fn is_ticking(&self) -> bool {
+        self.phase == PlayPhase::Playing && self.session.is_real_time()
+    }
+
     fn frame(&self) -> Utf8Bytes {
         let episode = self.session.episode();
+        let waits = !self.session.is_real_time();
         let frame = PlayFrame {
             episode: episode.episode,
             seed: episode.seed,
@@ -435,6 +474,8 @@ impl Player {
             total_reward: episode.total_reward,
             terminated: episode.terminated,
             truncated: episode.truncated,
+            legal: waits.then(|| self.session.legal_actions()),
+            observation: waits.then(|| self.session.observation().to_vec()),
             scene: self.session.scene(),
         };
         serde_json::to_string(&frame).expect("a frame is plain data").into()

@@ -152,6 +152,8 @@ pub struct RunStatus {
     pub ended_at: Option<f64>,
     /// When its supervisor last wrote.
     pub heartbeat_at: Option<f64>,
+    /// When its newest steps were told of: a row of metrics, or a game of a match.
+    pub stepped_at: Option<f64>,
     /// Set by the lab when the supervisor fell silent, cleared when it speaks again.
     pub lost: bool,
     /// Why it fell silent, where the lab can tell. A conclusion of the moment, so it is not kept.
@@ -304,6 +306,7 @@ impl RunStatus {
             Event::GamePlayed(record) => {
                 self.episodes = self.episodes.max(u64::from(record.game));
                 self.step += (record.opening.len() + record.moves.len()) as u64;
+                self.stepped_at = Some(line.t);
             }
             Event::MatchComplete(result) => self.match_result = Some(*result),
             Event::EvaluationComplete(evaluation) => {
@@ -351,6 +354,7 @@ impl RunStatus {
     /// Takes in a line of `metrics.jsonl`.
     pub fn apply_metrics(&mut self, line: &MetricLine) {
         self.step = self.step.max(line.step);
+        self.stepped_at = Some(line.t);
         self.episodes =
             line.episodes.episode.last().copied().unwrap_or(self.episodes).max(self.episodes);
         for (name, slot) in self.newest_values() {

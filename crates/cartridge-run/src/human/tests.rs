@@ -14,13 +14,17 @@ fn begin(data: &DataDir, env_id: &str, seed: u64) -> RunId {
     Record::begin(data, "0.0.0", env_id, Map::new(), Some(seed)).unwrap().manifest.id
 }
 
-/// Holds controls at random, as a person might, for `n_steps` or until the end.
+/// Holds controls or decides at random, as a person might, for `n_steps` or until the end.
 fn play(session: &mut Session, rng: &mut fastrand::Rng, n_steps: usize) {
-    let n_controls = session.controls.keys.len();
+    let n_controls = session.controls.map_or(0, |controls| controls.keys.len());
     let mut held = Vec::new();
     for step in 0..n_steps {
         if session.episode().is_over() {
             return;
+        }
+        if n_controls == 0 {
+            assert!(session.act(*rng.choice(&session.legal_actions()).unwrap()));
+            continue;
         }
         if step % 5 == 0 {
             held = (0..rng.usize(..3)).map(|_| rng.usize(..n_controls)).collect();
@@ -31,7 +35,7 @@ fn play(session: &mut Session, rng: &mut fastrand::Rng, n_steps: usize) {
 
 #[test]
 fn what_was_kept_traces_to_the_same_episode() {
-    for spec in environments().iter().filter(|spec| spec.controls.is_some()) {
+    for spec in environments() {
         let folder = tempfile::tempdir().unwrap();
         let data = data(&folder);
         let id = begin(&data, spec.id, 7);
@@ -90,6 +94,29 @@ fn a_session_goes_on_where_it_was_left() {
 }
 
 #[test]
+fn what_waits_for_a_decision_takes_only_what_is_legal() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = data(&folder);
+    let id = begin(&data, "AsteroidProspector-v0", 5);
+    let (mut session, _journal) = Session::open(&data, &id).unwrap();
+    assert!(!session.is_real_time());
+    let legal = session.legal_actions();
+    let mine = 28;
+    assert!(!legal.contains(&mine), "there is nothing to mine at the station");
+    assert!(!session.act(mine) && !session.act(9999));
+    assert_eq!(session.episode().length, 0);
+    let cash_out = session.spec().quit_action.unwrap();
+    assert!(session.act(legal[0]) && session.act(cash_out));
+    assert!(session.episode().terminated);
+    assert_eq!(session.legal_actions(), [], "nothing is done after the end");
+    assert!(!session.act(legal[0]));
+    // Where time passes by itself nobody decides.
+    let id = begin(&data, "CartPole-v1", 5);
+    let (mut session, _journal) = Session::open(&data, &id).unwrap();
+    assert!(session.is_real_time() && !session.act(1));
+}
+
+#[test]
 fn one_at_a_time_plays() {
     let folder = tempfile::tempdir().unwrap();
     let data = data(&folder);
@@ -108,7 +135,7 @@ fn what_cannot_be_played_is_refused_and_nothing_is_made() {
         let options = options.as_object().cloned().unwrap_or_default();
         Record::begin(&data, "0.0.0", id, options, None).unwrap_err().to_string()
     };
-    assert!(begin("AsteroidProspector-v0", json!({})).contains("not played in real time"));
+    assert!(begin("connect4", json!({})).contains("connect4"));
     assert!(begin("CartPol-v1", json!({})).contains("did you mean `CartPole-v1`"));
     assert!(begin("CartPole-v1", json!({ "gravity": 1 })).contains("no option `gravity`"));
     assert_eq!(data.run_ids().unwrap(), []);

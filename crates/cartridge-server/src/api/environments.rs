@@ -60,7 +60,7 @@ pub struct Environment {
     /// The options that a run on it may have, with their defaults.
     #[schema(value_type = Object)]
     pub options: Map<String, Value>,
-    /// The keys of a person who plays it; none where it is not played in real time.
+    /// The keys of a person who plays it in real time; none where it waits for decisions.
     #[schema(required)]
     pub controls: Option<Controls>,
 }

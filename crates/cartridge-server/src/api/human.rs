@@ -176,7 +176,7 @@ async fn list_sessions(
     Ok(Json(HumanSessionList { sessions: records.into_iter().map(Into::into).collect() }))
 }
 
-/// Make a session in an environment that goes on by itself. Nothing happens until it is played.
+/// Make a session in an environment. Nothing happens until it is played.
 #[utoipa::path(
     post,
     path = "/api/play/environments",

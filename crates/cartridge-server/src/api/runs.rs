@@ -61,6 +61,9 @@ pub struct Run {
     pub heartbeat_age_ms: Option<u64>,
     /// Environment steps so far.
     pub step: u64,
+    /// When its newest steps were told of (RFC 3339).
+    #[schema(required)]
+    pub stepped_at: Option<String>,
     /// Environment steps to train for.
     pub total_timesteps: u64,
     /// Episodes or games that an evaluation plays.
@@ -552,6 +555,7 @@ impl From<RunView> for Run {
             },
             heartbeat_age_ms: heartbeat_age.map(|age| age.as_millis() as u64),
             step: status.step,
+            stepped_at: status.stepped_at.map(rfc3339),
             total_timesteps,
             progress,
             steps_per_sec: status.pace(),

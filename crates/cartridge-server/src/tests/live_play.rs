@@ -176,6 +176,47 @@ async fn whoever_leaves_pauses_and_comes_back_to_the_same_place() {
 }
 
 #[tokio::test]
+async fn a_world_that_waits_is_played_decision_by_decision() {
+    let table = Table::new().await;
+    let id = table.begin("AsteroidProspector-v0", 5).await;
+    let mut player = table.sit_down(&id).await;
+    let first = player.see().await.unwrap();
+    assert_eq!((&first["phase"], &first["step"]), (&"ready".into(), &0.into()));
+    assert_eq!(first["observation"].as_array().unwrap().len(), 260);
+    let legal: Vec<u64> = serde_json::from_value(first["legal"].clone()).unwrap();
+    let act = |action: u64, step: u64| json!({ "type": "act", "action": action, "step": step });
+    // No clock, nothing that is not legal, and nothing that was meant for another moment.
+    player.say(json!({ "type": "start" })).await;
+    player.say(act(28, 0)).await;
+    player.say(act(legal[0], 3)).await;
+    player.say(act(legal[0], 0)).await;
+    player.say(act(legal[0], 0)).await;
+    let next = player.see().await.unwrap();
+    assert_eq!((&next["phase"], &next["step"]), (&"playing".into(), &1.into()));
+    assert_eq!(next["action"], legal[0]);
+    drop(player);
+
+    // It waits for whoever comes back, and ends by a decision.
+    let mut player = table.sit_down(&id).await;
+    let again = player.see().await.unwrap();
+    for same in ["step", "phase", "legal", "observation", "total_reward"] {
+        assert_eq!(again[same], next[same], "{same}");
+    }
+    player.say(act(68, 1)).await;
+    let last = player.see().await.unwrap();
+    assert_eq!((&last["phase"], &last["terminated"]), (&"over".into(), &true.into()));
+    assert_eq!(last["legal"], json!([]));
+    player.say(json!({ "type": "restart", "seed": 6 })).await;
+    let fresh = player.see_until(|frame| frame["episode"] == 2).await;
+    assert_eq!((&fresh["phase"], &fresh["seed"]), (&"ready".into(), &6.into()));
+    let (_, played) =
+        table.lab.ask("GET", &format!("/api/play/environments/{id}/episodes/1"), None).await;
+    assert_eq!(played["actions"], json!([legal[0], 68]));
+    let (_, shelf) = table.lab.ask("GET", &format!("/api/runs/{id}/episodes"), None).await;
+    assert_eq!(shelf["episodes"][0]["length"], 2, "{shelf}");
+}
+
+#[tokio::test]
 async fn a_second_connection_takes_over() {
     let table = Table::new().await;
     let id = table.begin("Acrobot-v1", 1).await;
@@ -268,6 +309,7 @@ async fn nonsense_ends_the_connection_and_nothing_else() {
         r#"{"type":"hold","controls":[-1]}"#,
         r#"{"type":"speed","speed":1000}"#,
         r#"{"type":"start","now":true}"#,
+        r#"{"type":"act","action":0}"#,
     ] {
         let mut player = table.sit_down(&id).await;
         player.see().await.unwrap();
@@ -313,8 +355,8 @@ async fn what_cannot_be_played_is_a_problem_with_a_pointer() {
     let lab = TestLab::new();
     let begin = |body: Value| lab.ask("POST", "/api/play/environments", Some(body));
     check_problem(
-        begin(json!({ "env_id": "AsteroidProspector-v0" })).await,
-        (422, "not_real_time", &["/env_id"]),
+        begin(json!({ "env_id": "connect4" })).await,
+        (422, "invalid_field", &["/env_id"]),
     );
     check_problem(
         begin(json!({ "env_id": "CartPol-v1" })).await,

@@ -174,6 +174,28 @@ fn a_pause_is_what_the_trainer_says() {
 }
 
 #[test]
+fn steps_have_a_time_and_a_heartbeat_is_none() {
+    let mut status = RunStatus::default();
+    status.apply_supervisor(&started());
+    assert_eq!(status.stepped_at, None);
+    let mut line = MetricLine {
+        attempt: 1,
+        row: 1,
+        t: 12.0,
+        step: 100,
+        values: BTreeMap::new(),
+        episodes: Default::default(),
+    };
+    status.apply_metrics(&line);
+    (line.row, line.t, line.step) = (2, 15.0, 200);
+    status.apply_metrics(&line);
+    let (gpu, lines) = (None, None);
+    let beat = SupervisorEvent::Heartbeat { cpu_percent: None, rss_bytes: None, gpu, lines };
+    status.apply_supervisor(&SupervisorLine { attempt: 1, t: 20.0, event: beat });
+    assert_eq!((status.stepped_at, status.heartbeat_at), (Some(15.0), Some(20.0)));
+}
+
+#[test]
 fn the_newest_attempt_wins() {
     let again = SupervisorLine { attempt: 2, ..started() };
     let training = event(Event::TrainingStarted { total_timesteps: 100 });

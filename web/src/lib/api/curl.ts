@@ -20,6 +20,21 @@ export function curlOf({ method, url, body }: Asked): string {
   ].join(' \\\n');
 }
 
+/**
+ * Two commands, of which the second needs the id of what the first has made: `second` is given what
+ * stands for it in its body.
+ */
+export function curlsOf(first: Asked, name: string, second: (id: string) => Asked): string {
+  const id = `$${name}`;
+  const made = curlOf(first).replace(/^curl/, 'curl -sS');
+  const then = curlOf(second(id));
+  return [
+    `${name}=$(${made} \\\n  | grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`,
+    // Out of the single quotes, so that the shell puts the id in.
+    then.replaceAll(`"${id}"`, `"'"${id}"'"`),
+  ].join('\n');
+}
+
 /** JSON inside single quotes of a shell. */
 function quoted(value: unknown): string {
   return JSON.stringify(value).replaceAll("'", String.raw`'\''`);

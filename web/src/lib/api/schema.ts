@@ -657,7 +657,7 @@ export interface paths {
         /** List the newest sessions, newest first. */
         get: operations["list_sessions"];
         put?: never;
-        /** Make a session in an environment that goes on by itself. Nothing happens until it is played. */
+        /** Make a session in an environment. Nothing happens until it is played. */
         post: operations["new_session"];
         delete?: never;
         options?: never;
@@ -4773,6 +4773,16 @@ export interface components {
             /** @enum {string} */
             type: "hold";
         } | {
+            /** @description Number of the action. */
+            action: number;
+            /**
+             * Format: int64
+             * @description Steps of the episode that whoever decided has seen.
+             */
+            step: number;
+            /** @enum {string} */
+            type: "act";
+        } | {
             /** @enum {string} */
             type: "start";
         } | {
@@ -4803,6 +4813,13 @@ export interface components {
              * @description Number of the episode in the session, from 1.
              */
             episode: number;
+            /** @description The actions that may be taken now; none where the world goes on by itself. */
+            legal: number[] | null;
+            /**
+             * @description What is seen, by the environment's `observation_names`; none where the world goes on by
+             *     itself.
+             */
+            observation: number[] | null;
             /** @description Whether time passes. */
             phase: components["schemas"]["PlayPhase"];
             /**
@@ -5422,6 +5439,8 @@ export interface components {
              * @description Environment steps so far.
              */
             step: number;
+            /** @description When its newest steps were told of (RFC 3339). */
+            stepped_at: string | null;
             /**
              * Format: double
              * @description Steps per second of the newest update.

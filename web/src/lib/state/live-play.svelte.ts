@@ -104,6 +104,11 @@ export class LivePlay {
     this.#send({ type: 'hold', controls: [...controls] });
   }
 
+  /** Decides, where the world waits for that; what is said of another step than `step` is not done. */
+  act(action: number, step: number): void {
+    this.#send({ type: 'act', action, step });
+  }
+
   /** Begins, or goes on after a pause. */
   go(): void {
     this.#send({ type: 'start' });

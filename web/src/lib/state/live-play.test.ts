@@ -14,6 +14,8 @@ const FRAME: PlayFrame = {
   total_reward: 0,
   terminated: false,
   truncated: false,
+  legal: null,
+  observation: null,
   scene: { view: [0, 0, 1, 1], shapes: [] },
 };
 
@@ -65,10 +67,12 @@ test('pictures are shown and commands are sent', () => {
   expect([play.connection, play.frame?.seed]).toEqual(['live', 7]);
   play.hold([1]);
   play.go();
+  play.act(28, 3);
   play.restart(null);
   expect(wire().sent).toEqual([
     { type: 'hold', controls: [1] },
     { type: 'start' },
+    { type: 'act', action: 28, step: 3 },
     { type: 'restart', seed: null },
   ]);
 });

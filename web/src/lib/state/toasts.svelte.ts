@@ -1,12 +1,12 @@
 /**
- * What was just done, in one line with one action, mostly Undo, and how to do it from a shell. It
- * goes away by itself after ten seconds, but not while somebody is about to press it.
+ * What was just done, in one line with what can follow, mostly Undo, and how to do it from a shell.
+ * It goes away by itself after ten seconds, but not while somebody is about to press it.
  *
  *     toasts.show('3 runs archived', { undo: () => unarchive(ids) });
  *     toasts.show('r-7f3k2m is paused', { answers: [answer] });
  *     toasts.warn('The run could not be archived');
  */
-import { recipeOf } from '$lib/api/client';
+import { ApiProblem, asProblem, recipeOf } from '$lib/api/client';
 
 export interface ToastAction {
   label: string;
@@ -17,7 +17,8 @@ export interface Toast {
   id: number;
   text: string;
   tone: 'plain' | 'warn';
-  action: ToastAction | null;
+  /** What can be pressed. */
+  actions: readonly ToastAction[];
   /** The same for a shell, a line for each change; none where the lab gave none. */
   curl: string;
 }
@@ -25,7 +26,7 @@ export interface Toast {
 interface Options {
   /** Takes back what was done; the button says Undo. */
   undo?: () => unknown;
-  /** Any other single action. */
+  /** Another action beside it. */
   action?: ToastAction;
   /** What the lab answered to the changes. */
   answers?: readonly object[];
@@ -43,21 +44,23 @@ export class Toasts {
 
   show(text: string, { undo, action, answers = [] }: Options = {}): number {
     const curl = answers.flatMap((answer) => recipeOf(answer)?.curl ?? []).join('\n');
-    return this.#add(text, 'plain', action ?? (undo ? { label: 'Undo', run: undo } : null), curl);
+    const actions = [...(action ? [action] : []), ...(undo ? [{ label: 'Undo', run: undo }] : [])];
+    return this.#add(text, 'plain', actions, curl);
   }
 
   warn(text: string, { action }: Options = {}): number {
-    return this.#add(text, 'warn', action ?? null);
+    return this.#add(text, 'warn', action ? [action] : []);
   }
 
   /** Does what the toast offers, once, and takes it away. What fails is told in another. */
-  async act(id: number): Promise<void> {
+  async act(id: number, index = 0): Promise<void> {
     const toast = this.list.find((other) => other.id === id);
     this.dismiss(id);
     try {
-      await toast?.action?.run();
+      await toast?.actions[index]?.run();
     } catch (error) {
-      this.warn(error instanceof Error ? error.message : String(error));
+      const { title, detail } = asProblem(error);
+      this.warn(error instanceof ApiProblem ? detail || title : detail);
     }
   }
 
@@ -82,11 +85,11 @@ export class Toasts {
     );
   }
 
-  #add(text: string, tone: Toast['tone'], action: ToastAction | null, curl = ''): number {
+  #add(text: string, tone: Toast['tone'], actions: Toast['actions'], curl = ''): number {
     const id = this.#next++;
     for (const { id: old } of this.list.slice(0, Math.max(0, this.list.length - MOST + 1)))
       this.dismiss(old);
-    this.list = [...this.list, { id, text, tone, action, curl }];
+    this.list = [...this.list, { id, text, tone, actions, curl }];
     this.release(id);
     return id;
   }

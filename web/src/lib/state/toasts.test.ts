@@ -31,11 +31,23 @@ test('undo happens once', async () => {
   const toasts = new Toasts();
   let undone = 0;
   const id = toasts.show('archived', { undo: () => (undone += 1) });
-  expect(toasts.list[0]?.action?.label).toBe('Undo');
+  expect(toasts.list[0]?.actions.map(({ label }) => label)).toEqual(['Undo']);
   await toasts.act(id);
   await toasts.act(id);
   expect(undone).toBe(1);
   expect(texts(toasts)).toEqual([]);
+});
+
+test('what can follow comes before what takes back', async () => {
+  const toasts = new Toasts();
+  const done: string[] = [];
+  const id = toasts.show('queued', {
+    undo: () => done.push('undone'),
+    action: { label: 'Show', run: () => done.push('shown') },
+  });
+  expect(toasts.list[0]?.actions.map(({ label }) => label)).toEqual(['Show', 'Undo']);
+  await toasts.act(id, 1);
+  expect(done).toEqual(['undone']);
 });
 
 test('an undo that fails says so', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '$lib/api/types';
 
-import { type Arrangement, arrange, windowOf, withoutSeed } from './table';
+import { type Arrangement, arrange, lastStep, windowOf, withoutSeed } from './table';
 
 const run = (id: string, more: Partial<Run> = {}) =>
   ({
@@ -18,6 +18,7 @@ const run = (id: string, more: Partial<Run> = {}) =>
     group: null,
     experiment_id: null,
     heartbeat_age_ms: null,
+    stepped_at: null,
     pinned: false,
     ...more,
   }) as unknown as Run;
@@ -32,8 +33,14 @@ const PLAIN: Arrangement = {
   folded: new Set(),
 };
 const RUNS = [
-  run('1', { mean_reward: 20, group: 'g-1' }),
-  run('2', { mean_reward: 40, group: 'g-1', state: 'running', heartbeat_age_ms: 900 }),
+  run('1', { mean_reward: 20, group: 'g-1', stepped_at: '2026-01-01T10:00:00.000Z' }),
+  run('2', {
+    mean_reward: 40,
+    group: 'g-1',
+    state: 'running',
+    heartbeat_age_ms: 900,
+    stepped_at: '2026-01-02T10:00:00.000Z',
+  }),
   run('3', { name: 'Pendulum, PPO, seed 3', env_id: 'Pendulum-v1', state: 'lost' }),
 ];
 
@@ -51,6 +58,8 @@ describe('the rows', () => {
     check({ sort: 'return', descending: false }, ['1', '2', '3']);
     // Only of what is at work is there a sign of life to wait for.
     check({ sort: 'beat' }, ['2', '3', '1']);
+    check({ sort: 'seen' }, ['2', '1', '3']);
+    check({ sort: 'seen', descending: false }, ['1', '2', '3']);
   });
 
   test('by words and states', () => {
@@ -99,4 +108,10 @@ test('only what is on screen is drawn', () => {
 
 test('a name without its seed', () => {
   expect(withoutSeed('Cart Pole, PPO, seed 42')).toBe('Cart Pole, PPO');
+});
+
+test('how long ago the last step was', () => {
+  const now = Date.parse('2026-01-02T10:00:03.500Z');
+  const said = RUNS.map((one) => lastStep(one, now));
+  expect(said).toEqual(['24 h ago', '3 s ago', '–']);
 });

@@ -1,6 +1,6 @@
 /** Which runs are shown, in which order, and in which groups. Ten thousand of them, many times a minute. */
 import type { Run, RunState } from '$lib/api/types';
-import { short } from '$lib/format';
+import { NONE, age, short } from '$lib/format';
 import { hasEnded } from '$lib/merge';
 
 export type SortKey =
@@ -69,7 +69,7 @@ const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
   pace: (run) => run.steps_per_sec,
   return: (run) => latestReturn(run),
   best: (run) => run.match_result?.score ?? run.best_eval?.mean ?? null,
-  seen: (run) => run.ended_at ?? (run.started_at === null ? null : '9'),
+  seen: (run) => run.stepped_at,
   // Of what is at work: how long it has been silent.
   beat: (run) => (hasEnded(run) ? null : run.heartbeat_age_ms),
   cost: (run) => run.cost?.so_far ?? null,
@@ -78,6 +78,11 @@ const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
 
 export function isSortKey(text: string): text is SortKey {
   return text in SORT_KEYS;
+}
+
+/** How long ago it last stepped, `3 s ago`: of what is at work as of what has ended. */
+export function lastStep(run: Pick<Run, 'stepped_at'>, nowMs: number): string {
+  return run.stepped_at === null ? NONE : `${age(run.stepped_at, nowMs)} ago`;
 }
 
 /** What the newest episodes, or the evaluation itself, came to. */
