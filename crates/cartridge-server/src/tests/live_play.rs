@@ -212,8 +212,6 @@ async fn a_world_that_waits_is_played_decision_by_decision() {
     let (_, played) =
         table.lab.ask("GET", &format!("/api/play/environments/{id}/episodes/1"), None).await;
     assert_eq!(played["actions"], json!([legal[0], 68]));
-    let (_, shelf) = table.lab.ask("GET", &format!("/api/runs/{id}/episodes"), None).await;
-    assert_eq!(shelf["episodes"][0]["length"], 2, "{shelf}");
 }
 
 #[tokio::test]

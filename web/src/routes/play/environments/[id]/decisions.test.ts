@@ -18,6 +18,7 @@ const ENV = {
     'fuel',
     'neighbour 1, valid',
     'neighbour 1, station',
+    'neighbour 1, travel time',
     'neighbour 1, fuel',
     'unused 1',
     'price of iron',
@@ -25,7 +26,7 @@ const ENV = {
     'asteroid 11, iron',
   ],
 };
-const SEEN = [0.9, 1, 1, 0.25, 0, 0.5, 1, 0.75];
+const SEEN = [0.9, 1, 1, 1, 0.25, 0, 0.5, 1, 0.75];
 const ALL = ENV.action_names.map((_, action) => action);
 
 const lines = (groups: ReturnType<typeof decisionsOf>) =>
@@ -49,7 +50,7 @@ test('each with what is seen of its object', () => {
     .flatMap(({ decisions }) => decisions)
     .flatMap(({ action, about }) => (about ? [[action, about]] : []));
   expect(about).toEqual([
-    [0, 'station, fuel 0.25'],
+    [0, 'station, travel time 1.00, fuel 0.25'],
     [8, 'iron 0.75'],
     [4, 'price 0.50'],
   ]);

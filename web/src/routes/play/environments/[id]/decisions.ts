@@ -27,6 +27,9 @@ const KINDS: readonly (readonly [title: string, pattern: RegExp])[] = [
 ];
 const OTHERS = 'Do';
 
+/** Kinds of places: those that a place is not of are 0. */
+const FLAGS: ReadonlySet<string> = new Set(['station', 'cluster', 'hazard']);
+
 /** So much is said of an object. */
 const MOST_ABOUT = 4;
 
@@ -79,7 +82,7 @@ function aboutOf(name: string, names: readonly string[], seen: readonly number[]
   const most = [...told].sort((a, b) => b.value - a.value).slice(0, MOST_ABOUT);
   return told
     .filter((one) => most.includes(one))
-    .map(({ word, value }) => (value === 1 ? word : `${word} ${value.toFixed(2)}`))
+    .map(({ word, value }) => (FLAGS.has(word) ? word : `${word} ${value.toFixed(2)}`))
     .join(', ');
 }
 
