@@ -557,9 +557,13 @@ async fn environments_say_what_can_be_chosen() {
         let found = list["environments"].as_array().unwrap().iter().find(|env| env["id"] == id);
         found.unwrap()["options"].clone()
     };
-    assert_eq!(options("CartPole-v1"), json!({ "sutton_barto_reward": false }));
+    assert_eq!(
+        options("CartPole-v1"),
+        json!({ "sutton_barto_reward": false, "max_episode_steps": 500 })
+    );
     assert_eq!(options("LunarLander-v3")["continuous"], false);
-    assert_eq!(options("BipedalWalker-v3"), json!({}), "what no run may have is not offered");
+    let walker = json!({ "max_episode_steps": 1600 });
+    assert_eq!(options("BipedalWalker-v3"), walker, "what no run may have is not offered");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use cartridge_run::RunError;
 use cartridge_run::games::env::{ActionSpace, EnvSpec};
 use cartridge_run::games::game::GameSpec;
 use cartridge_run::games::registry;
+use cartridge_run::games::time_limit::MAX_EPISODE_STEPS;
 use cartridge_run::opponent::Opponent;
 use cartridge_run::trace::refuse_options;
 use serde::Serialize;
@@ -232,7 +233,7 @@ fn show_env(id: &str, given: &Map<String, Value>, json: bool) -> anyhow::Result<
         ("observation", {
             format!("{} numbers: {}", spec.observation, abridged(spec.observation_names))
         }),
-        ("horizon", format!("at most {} steps", spec.max_steps)),
+        ("horizon", format!("at most {} steps", shown.options[MAX_EPISODE_STEPS])),
         ("solved at", spec.reward_threshold.map_or("-".to_owned(), |mean| format!("{mean}"))),
         ("options", or_none(options.join(", "))),
         ("trained by", or_none(shown.algorithms.join(", "))),
