@@ -2,7 +2,7 @@
 # What our callback costs Stable-Baselines3 of its own speed, with every episode told to a run of the
 # binary. Installs PyTorch and Stable-Baselines3 in .venv-bench. Measures in turns; wants a machine
 # that does nothing else.
-# Usage: benches/doors.sh [--rounds 7] > benches/results/doors.json
+# Usage: benches/doors.sh [--rounds 80] > benches/results/doors.json
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON="${PYTHON:-.venv-bench/bin/python}"

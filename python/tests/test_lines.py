@@ -68,3 +68,17 @@ def test_an_episode():
     SCHEMA.validate(json.loads(lines.encode(told)))
     assert (told["return"], told["nonfinite"], told["seed"]) == (None, "inf", 99)
     assert "truncated" not in told
+
+
+@pytest.mark.parametrize("ended", [(True, False), (False, True), (False, False)])
+def test_plain_steps_are_the_same_lines(ended, monkeypatch):
+    rewards = [1.0, -0.1, 0.1 + 0.2, 1e300, 0.0, -0.0]
+    steps = lines.Steps('1-"7', 5, [0, 1, 2, 3, 68, 0], rewards, None, *ended)
+    quick = list(steps.encode())
+    assert steps._is_plain()
+    monkeypatch.setattr(lines.Steps, "_is_plain", lambda _: False)
+    assert quick == list(steps.encode())
+    assert [json.loads(line)["step"] for line in quick] == [5, 6, 7, 8, 9, 10]
+    monkeypatch.undo()
+    for actions, rewards in [([0, True], [1.0, 1.0]), ([0, 1], [1.0, float("nan")]), ([], [])]:
+        assert not lines.Steps("1", 1, actions, rewards)._is_plain()

