@@ -380,8 +380,8 @@ pub(super) const GAMES_OF_A_LANE: u32 = 64;
 const CACHE_POSITIONS: usize = 1 << 16;
 
 impl AlphaZeroTrainer {
-    /// What errs least at each game after a training that is not long; of the sizes of networks
-    /// `benches/results/alphazero-sizes.txt` has the figures. At Othello, where moves differ less in
+    /// With these networks what is asked of each game was reached; of other sizes
+    /// `benches/results/alphazero-sizes.txt` has figures of shorter trainings. At Othello, where moves differ less in
     /// what they come to, a search must count for more: with 0.1 as at Connect 4 the policy hardly
     /// moved (`benches/results/othello-settings.txt`).
     fn new(game: &str) -> Self {
