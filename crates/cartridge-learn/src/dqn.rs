@@ -414,7 +414,7 @@ impl Dqn {
         let mut scalars = self.recent.scalars();
         scalars.push((Metric::ExplorationRate, self.config.exploration(self.step)));
         scalars.push((Metric::LearningRate, self.learning_rate()));
-        scalars.push((Metric::GradientSteps, self.n_gradient_steps as f64));
+        scalars.push((Metric::Updates, self.n_gradient_steps as f64));
         if tally.n > 0 {
             let mean = |sum: f64| sum / f64::from(tally.n);
             scalars.push((Metric::Loss, mean(tally.loss)));
@@ -641,7 +641,8 @@ impl Dqn {
         let n_samples = self.config.batch_size;
         let weights = learner.weights[minibatch * n_samples..][..n_samples].to_vec();
         let samples = columns.into_iter().chain([("weights", weights)]);
-        Fault::new(self.step, &self.config, &policy, samples, n_samples)
+        let update = self.step.div_ceil(self.config.steps_per_update() as u64);
+        Fault::new([update, self.step], &self.config, &policy, samples, n_samples)
     }
 
     /// Draws the transitions of another minibatch, with replacement.

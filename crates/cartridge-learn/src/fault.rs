@@ -9,6 +9,8 @@ use crate::policy::Policy;
 /// were before. Stored as safetensors, it opens in NumPy and PyTorch alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
+    /// The number of the update, from 1 on.
+    pub update: u64,
     /// Environment steps since the run began.
     pub step: u64,
     /// The settings, as JSON.
@@ -22,15 +24,16 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault on `samples`, of which those without numbers are left out.
+    /// A fault in an update, at a step, on `samples`, of which those without numbers are left out.
     pub(crate) fn new(
-        step: u64,
+        [update, step]: [u64; 2],
         config: &impl Serialize,
         policy: &Policy,
         samples: impl IntoIterator<Item = (&'static str, Vec<f32>)>,
         n_samples: usize,
     ) -> Self {
         Self {
+            update,
             step,
             config: serde_json::to_string(config).expect("settings are plain data"),
             weights: policy.to_safetensors(),
@@ -53,7 +56,11 @@ impl Fault {
             let view = TensorView::new(Dtype::F32, shape.clone(), bytes);
             (*name, view.expect("the bytes fit the shape"))
         });
-        let metadata = [("step", self.step.to_string()), ("config", self.config.clone())];
+        let metadata = [
+            ("update", self.update.to_string()),
+            ("step", self.step.to_string()),
+            ("config", self.config.clone()),
+        ];
         let metadata = metadata.map(|(name, text)| (name.to_owned(), text)).into();
         safetensors::serialize(views, Some(metadata)).expect("names are unique and views are sound")
     }

@@ -11,8 +11,10 @@ pub enum Metric {
     EpisodeLength,
     /// Share of actions that are random.
     ExplorationRate,
-    /// Environment steps per second since the run began.
+    /// Environment steps per second, in one update: acting, judging and learning, and nothing else.
     StepsPerSecond,
+    /// Training episodes that have ended since the run began.
+    Episodes,
     /// Step size of the optimiser.
     LearningRate,
     /// What is minimised, mean over the update.
@@ -25,6 +27,9 @@ pub enum Metric {
     Entropy,
     /// How far the policy moved in the update, in nats.
     ApproxKl,
+    /// The same by the mean logarithm of the ratio alone, which varies more (Schulman 2020,
+    /// "Approximating KL divergence", its `k1`).
+    OldApproxKl,
     /// Share of samples whose ratio was clipped.
     ClipFraction,
     /// Share of the variance of the returns that the value function explains.
@@ -37,8 +42,9 @@ pub enum Metric {
     GradientNorm,
     /// What the actions that were learnt from are worth, mean over the update.
     ActionValue,
-    /// Gradient steps since the run began.
-    GradientSteps,
+    /// Times of learning since the run began, as Stable-Baselines3 counts them: epochs with PPO,
+    /// gradient steps with DQN.
+    Updates,
     /// Cross-entropy between what searches found and the policy, in nats.
     PolicyCrossEntropy,
     /// How far the policy is from what searches found, in nats.
@@ -111,19 +117,21 @@ impl Metric {
         Self::EpisodeLength,
         Self::ExplorationRate,
         Self::StepsPerSecond,
+        Self::Episodes,
         Self::LearningRate,
         Self::Loss,
         Self::PolicyLoss,
         Self::ValueLoss,
         Self::Entropy,
         Self::ApproxKl,
+        Self::OldApproxKl,
         Self::ClipFraction,
         Self::ClipRange,
         Self::ActionDeviation,
         Self::ExplainedVariance,
         Self::GradientNorm,
         Self::ActionValue,
-        Self::GradientSteps,
+        Self::Updates,
         Self::PolicyCrossEntropy,
         Self::PolicyDivergence,
         Self::GamesPerSecond,
@@ -165,19 +173,21 @@ impl Metric {
             Self::EpisodeLength => "rollout/ep_len_mean",
             Self::ExplorationRate => "rollout/exploration_rate",
             Self::StepsPerSecond => "time/fps",
+            Self::Episodes => "time/episodes",
             Self::LearningRate => "train/learning_rate",
             Self::Loss => "train/loss",
             Self::PolicyLoss => "train/policy_gradient_loss",
             Self::ValueLoss => "train/value_loss",
             Self::Entropy => "train/entropy",
             Self::ApproxKl => "train/approx_kl",
+            Self::OldApproxKl => "train/old_approx_kl",
             Self::ClipFraction => "train/clip_fraction",
             Self::ClipRange => "train/clip_range",
             Self::ActionDeviation => "train/std",
             Self::ExplainedVariance => "train/explained_variance",
             Self::GradientNorm => "train/grad_norm",
             Self::ActionValue => "train/q_values",
-            Self::GradientSteps => "train/n_updates",
+            Self::Updates => "train/n_updates",
             Self::PolicyCrossEntropy => "train/policy_loss",
             Self::PolicyDivergence => "train/policy_kl",
             Self::GamesPerSecond => "self_play/games_per_sec",
@@ -220,19 +230,21 @@ impl Metric {
             Self::EpisodeLength => "Episode length",
             Self::ExplorationRate => "Exploration rate",
             Self::StepsPerSecond => "Steps per second",
+            Self::Episodes => "Episodes",
             Self::LearningRate => "Learning rate",
             Self::Loss => "Loss",
             Self::PolicyLoss => "Policy loss",
             Self::ValueLoss => "Value loss",
             Self::Entropy => "Entropy",
             Self::ApproxKl => "Approximate KL",
+            Self::OldApproxKl => "Approximate KL, first order",
             Self::ClipFraction => "Clip fraction",
             Self::ClipRange => "Clip range",
             Self::ActionDeviation => "Action deviation",
             Self::ExplainedVariance => "Explained variance",
             Self::GradientNorm => "Gradient norm",
             Self::ActionValue => "Action value",
-            Self::GradientSteps => "Gradient steps",
+            Self::Updates => "Updates",
             Self::PolicyCrossEntropy => "Policy loss",
             Self::PolicyDivergence => "Distance from the search",
             Self::GamesPerSecond => "Games per second",
@@ -312,6 +324,7 @@ const ALIASES: &[(&str, Metric, f64)] = &[
     ("losses/value_loss", Metric::ValueLoss, 0.5),
     ("losses/entropy", Metric::Entropy, 1.0),
     ("losses/approx_kl", Metric::ApproxKl, 1.0),
+    ("losses/old_approx_kl", Metric::OldApproxKl, 1.0),
     ("losses/clipfrac", Metric::ClipFraction, 1.0),
     ("losses/explained_variance", Metric::ExplainedVariance, 1.0),
     ("losses/td_loss", Metric::Loss, 1.0),

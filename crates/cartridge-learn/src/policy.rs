@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | `log_std` | actions are numbers | the logarithm of each one's deviation |
 //! | `observation.mean`, `observation.scale` | observations are normalised | how ([`Normalizer`]) |
+//! | `value.scale` | rewards were normalised | by what the critic's value is multiplied to be a return |
 //!
 //! Metadata has one key, `policy`, whose text is JSON: `head` (`logits`, `gaussian` or `values`)
 //! and `activation` (`tanh` or `relu`). Without it they are `logits` and `tanh`.
@@ -36,6 +37,9 @@ pub struct Policy {
     pub(crate) critic: Option<Mlp>,
     pub(crate) head: Head,
     pub(crate) normalizer: Option<Normalizer>,
+    /// By what the critic's output is multiplied to be a return, where it learnt from rewards that
+    /// were normalised. Learning does without it.
+    pub(crate) value_scale: Option<f32>,
 }
 
 /// What the outputs of a policy's actor mean.
@@ -159,12 +163,18 @@ impl Policy {
         };
         let actor = Mlp::new(&sizes(space.size()), activation, 0.01, rng);
         let critic = Some(Mlp::new(&sizes(1), activation, 1.0, rng));
-        Self { actor, critic, head, normalizer: None }
+        Self { actor, critic, head, normalizer: None, value_scale: None }
     }
 
     /// A policy that does what `network` expects most from.
     pub fn action_values(network: Mlp) -> Self {
-        Self { actor: network, critic: None, head: Head::Values, normalizer: None }
+        Self {
+            actor: network,
+            critic: None,
+            head: Head::Values,
+            normalizer: None,
+            value_scale: None,
+        }
     }
 
     /// The network that says what to do.
@@ -185,6 +195,11 @@ impl Policy {
     /// How observations are changed before the networks see them.
     pub fn normalizer(&self) -> Option<&Normalizer> {
         self.normalizer.as_ref()
+    }
+
+    /// By what the critic's output is multiplied to be a return, where that is not 1.
+    pub fn value_scale(&self) -> Option<f32> {
+        self.value_scale
     }
 
     /// Number of elements of an observation.
@@ -261,10 +276,13 @@ impl Policy {
         outputs
     }
 
-    /// The return to expect from `observation` on.
+    /// The return to expect from `observation` on, in the unit of the environment's rewards.
     pub fn value(&self, observation: &[f32]) -> f32 {
         match &self.critic {
-            Some(critic) => self.through(critic, observation, 1)[0],
+            Some(critic) => {
+                let value = self.through(critic, observation, 1)[0];
+                self.value_scale.map_or(value, |scale| value * scale)
+            }
             None => self.outputs(observation, 1).into_iter().fold(f32::NEG_INFINITY, f32::max),
         }
     }
@@ -329,7 +347,12 @@ impl Policy {
             }),
             Err(_) => None,
         };
-        let policy = Self { actor, critic, head, normalizer };
+        // Files that were written before there was such a scale have none.
+        let value_scale = match file.tensor("value.scale") {
+            Ok(_) if critic.is_some() => Some(read(&file, "value.scale", &[1])?[0]),
+            _ => None,
+        };
+        let policy = Self { actor, critic, head, normalizer, value_scale };
         let known: Vec<String> = policy.tensors().map(|(name, ..)| name).collect();
         match file.names().into_iter().find(|name| !known.iter().any(|known| known == name)) {
             Some(name) => Err(PolicyError::Unexpected { name: name.to_owned() }),
@@ -337,9 +360,12 @@ impl Policy {
         }
     }
 
-    /// SHA-256 over all numbers of the file as little-endian bytes, in hexadecimal: equal exactly
-    /// when the policies are equal bit for bit. First the parameters of the actor, then of the
-    /// critic, both in the order in which they are used; then the rest.
+    /// SHA-256 over the numbers of the file as little-endian bytes, in hexadecimal: equal exactly
+    /// when the policies do and learn the same bit for bit. First the parameters of the actor, then
+    /// of the critic, both in the order in which they are used; then the rest.
+    ///
+    /// `value.scale` is left out. It is there for people and follows from what was learnt from; and
+    /// so what was trained before there was one is still reproduced by its hash.
     pub fn sha256(&self) -> String {
         let mut hasher = Sha256::new();
         for network in std::iter::once(&self.actor).chain(&self.critic) {
@@ -369,10 +395,12 @@ impl Policy {
             })
         });
         let numbers = self.numbers().into_iter();
+        let scale = self.value_scale.as_ref().map(std::slice::from_ref);
+        let numbers = numbers.chain(scale.map(|scale| ("value.scale", scale)));
         layers.chain(numbers.map(|(name, x)| (name.to_owned(), vec![x.len()], x.to_vec())))
     }
 
-    /// What belongs to the policy beside its networks.
+    /// What acting and learning need beside the networks.
     fn numbers(&self) -> Vec<(&'static str, &[f32])> {
         let mut numbers: Vec<(&str, &[f32])> = Vec::new();
         if let Head::Gaussian { log_std } = &self.head {

@@ -178,6 +178,8 @@ pub struct Ppo {
     earned: Option<Statistics>,
     step: u64,
     n_episodes: u64,
+    /// Epochs so far.
+    n_epochs: u64,
     recent: Recent,
     fault: Option<Fault>,
 }
@@ -271,6 +273,7 @@ impl Ppo {
             earned: config.normalize_reward.then(|| Statistics::new(1)),
             step: 0,
             n_episodes: 0,
+            n_epochs: 0,
             recent: Recent::default(),
             fault: None,
         }
@@ -394,6 +397,8 @@ impl Ppo {
     /// Gives every step of the rollout its value, advantage and return.
     fn judge(&mut self) {
         let reward_scale = self.earned.as_ref().map(|earned| earned.scale(0) as f32);
+        // The critic learns returns of these rewards; people are told them in the rewards' own unit.
+        self.policy.value_scale = self.value_scale();
         let discounts = [self.config.gamma, self.config.gae_lambda].map(|x| x as f32);
         let policy = &self.policy;
         let parts = self.rollout.parts(self.groups.iter().map(Group::n_lanes));
@@ -402,6 +407,13 @@ impl Ppo {
             let (group, part) = &mut *lock(&jobs[index]);
             group.judge(policy, reward_scale, discounts, part);
         });
+    }
+
+    /// What undoes the normalisation of rewards in a value.
+    fn value_scale(&self) -> Option<f32> {
+        let scale = self.earned.as_ref().map(|earned| earned.scale(0).recip() as f32);
+        // A reward that is not a number has broken it, and ends the run.
+        scale.filter(|scale| scale.is_finite())
     }
 
     /// The fault of a gradient step on some samples.
@@ -426,7 +438,8 @@ impl Ppo {
             ("returns", &rollout.returns),
         ];
         let samples = samples.map(|(name, values)| (name, pick(values)));
-        Fault::new(self.step, &self.config, &self.policy, samples, batch.len())
+        let update = self.step / self.config.steps_per_update() as u64;
+        Fault::new([update, self.step], &self.config, &self.policy, samples, batch.len())
     }
 
     /// Learns from the rollout for some epochs and returns what was measured.
@@ -436,6 +449,8 @@ impl Ppo {
         let (mut all, mut last) = (Tally::default(), Tally::default());
         'epochs: for _ in 0..self.config.n_epochs {
             last = Tally::default();
+            // Also one that ends early.
+            self.n_epochs += 1;
             self.rng.shuffle(&mut samples);
             for batch in samples.chunks(self.config.batch_size) {
                 let (tally, refusal) = self.learn_from(batch, clip_range as f32);
@@ -460,9 +475,11 @@ impl Ppo {
             (Metric::ValueLoss, value_loss),
             (Metric::Entropy, entropy),
             (Metric::ApproxKl, last.approx_kl / f64::from(last.n_batches)),
+            (Metric::OldApproxKl, last.old_approx_kl / f64::from(last.n_batches)),
             (Metric::ClipFraction, mean(all.clip_fraction)),
             (Metric::ClipRange, clip_range),
             (Metric::GradientNorm, mean(all.gradient_norm)),
+            (Metric::Updates, self.n_epochs as f64),
         ]
     }
 
@@ -612,6 +629,7 @@ impl Shard {
             tally.policy_loss += f64::from(surrogate.loss);
             tally.clip_fraction += f64::from(u8::from(surrogate.is_clipped));
             tally.approx_kl += f64::from(surrogate.approx_kl);
+            tally.old_approx_kl += f64::from(surrogate.old_approx_kl);
             surrogate.slope * settings.weight
         };
         if let Head::Gaussian { log_std } = &policy.head {
@@ -680,6 +698,7 @@ struct Tally {
     value_loss: f64,
     entropy: f64,
     approx_kl: f64,
+    old_approx_kl: f64,
     clip_fraction: f64,
     gradient_norm: f64,
 }
@@ -691,6 +710,7 @@ impl Tally {
         self.value_loss += other.value_loss;
         self.entropy += other.entropy;
         self.approx_kl += other.approx_kl;
+        self.old_approx_kl += other.old_approx_kl;
         self.clip_fraction += other.clip_fraction;
         self.gradient_norm += other.gradient_norm;
     }
@@ -702,6 +722,7 @@ impl Tally {
             &mut self.value_loss,
             &mut self.entropy,
             &mut self.approx_kl,
+            &mut self.old_approx_kl,
             &mut self.clip_fraction,
         ] {
             *sum /= n as f64;

@@ -3,6 +3,10 @@
 //!
 //! Each opening of a few moves drawn by chance is played from both sides. Nothing else is left to
 //! chance where both are networks, so the same seed gives the same games with any number of threads.
+//!
+//! A network plays as it does at a board: PUCT without noise from an empty tree, one leaf at a time,
+//! by as many views of a position ([`n_views`]). What it plays is the same to the bit, so these games
+//! count for the same player; a test above this crate compares the two.
 
 use std::fmt;
 
@@ -17,6 +21,14 @@ use crate::team::Team;
 
 /// Positions whose evaluation a group of games remembers.
 const CACHE_POSITIONS: usize = 1 << 14;
+
+/// Views of a position that a search at a board goes by.
+///
+/// Where a board has a mirror image and nothing else that is like it, the mean of both is taken: two
+/// views of one position err differently. With more images it would take more time than it is worth.
+pub const fn n_views<G: Game>() -> usize {
+    if G::N_SYMMETRIES == 2 { 2 } else { 1 }
+}
 
 /// How a contest is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,16 +146,19 @@ impl<G: Game> Group<G> {
                 break;
             }
             for (side, network) in self.sides.iter_mut().zip(networks) {
-                side.batch.evaluate(network);
+                // Whoever plays by its policy alone looks at a position as it lies.
+                let n_views = if self.terms.n_simulations == 0 { 1 } else { n_views::<G>() };
+                side.batch.evaluate_views(network, n_views);
                 let Side { cache, batch } = side;
                 batch.answer(|place, leaf, evaluation| {
                     let table = &mut self.tables[place];
                     if let Some(leaf) = leaf {
                         table.search.answer(leaf, evaluation, cache);
                     } else {
-                        let logit = |action: &Action| evaluation.logits[action.0];
-                        let legal = table.game.legal_actions();
-                        let best = legal.max_by(|a, b| logit(a).total_cmp(&logit(b)));
+                        let logit = |action: Action| evaluation.logits[action.0];
+                        // The first of the greatest.
+                        let better = |a, b| if logit(b) > logit(a) { b } else { a };
+                        let best = table.game.legal_actions().reduce(better);
                         table.play(best.expect("the game goes on"));
                     }
                 });

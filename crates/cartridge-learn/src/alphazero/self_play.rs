@@ -131,6 +131,8 @@ pub(super) struct Batch<G, Tag = LeafId> {
     games: Vec<G>,
     planes: Vec<f32>,
     evaluations: Evaluations,
+    /// What the network says of each view, where it is asked for several.
+    views: Evaluations,
     work: Workspace,
 }
 
@@ -234,6 +236,7 @@ impl<G, Tag> Default for Batch<G, Tag> {
             games: Vec::new(),
             planes: Vec::new(),
             evaluations: Evaluations::default(),
+            views: Evaluations::default(),
             work: Workspace::default(),
         }
     }
@@ -271,6 +274,37 @@ impl<G: Game, Tag> Batch<G, Tag> {
         values.resize(self.games.len(), 0.0);
         network.judge(&mut self.work, &self.planes, logits, values);
         self.games.clear();
+    }
+
+    /// Asks the network about so many images of each of them, and takes the mean.
+    pub(super) fn evaluate_views(&mut self, network: &dyn Judge, n_views: usize) {
+        if n_views == 1 || self.is_empty() {
+            return self.evaluate(network);
+        }
+        let games = std::mem::take(&mut self.games);
+        let images = games.iter().flat_map(|game| (0..n_views).map(|view| game.transform(view)));
+        self.games.extend(images);
+        self.evaluate(network);
+        std::mem::swap(&mut self.evaluations, &mut self.views);
+        let (n_actions, share) = (G::SPEC.n_actions, 1.0 / n_views as f32);
+        let Evaluations { logits, values } = &mut self.evaluations;
+        logits.clear();
+        logits.resize(games.len() * n_actions, 0.0);
+        values.clear();
+        values.resize(games.len(), 0.0);
+        let means = logits.chunks_exact_mut(n_actions).zip(values);
+        let seen = self.views.logits.chunks_exact(n_actions * n_views);
+        for ((mean, value), (seen, told)) in
+            means.zip(seen.zip(self.views.values.chunks_exact(n_views)))
+        {
+            for (view, (seen, told)) in seen.chunks_exact(n_actions).zip(told).enumerate() {
+                *value += share * told;
+                for (action, logit) in mean.iter_mut().enumerate() {
+                    let Action(at) = G::transform_action(view, Action(action));
+                    *logit += share * seen[at];
+                }
+            }
+        }
     }
 }
 
@@ -375,3 +409,6 @@ fn opening<G: Game>(config: &Config, rng: &mut fastrand::Rng) -> (G, Vec<Action>
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -392,7 +392,7 @@ fn check_gradient_steps(config: &Config, expected: f64) {
     let mut dqn = Dqn::new(envs, config, 1, Team::new(1));
     let update = dqn.update();
     assert_eq!(update.step, config.steps_per_update() as u64);
-    assert_eq!(update.scalar(Metric::GradientSteps), Some(expected));
+    assert_eq!(update.scalar(Metric::Updates), Some(expected));
     assert_eq!(update.scalar(Metric::Loss).is_some(), expected > 0.0);
 }
 
@@ -556,6 +556,7 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
         assert_eq!(update.step, dqn.step(), "nothing is played with what is broken");
         let fault = dqn.fault().unwrap();
         assert!(fault.step == dqn.step() && (1100..1140).contains(&fault.step));
+        assert_eq!(fault.update, 2);
         assert!(dqn.network.parameters().iter().all(|x| x.is_finite()));
         let before = Policy::from_safetensors(&fault.weights).unwrap();
         assert_eq!(before.sha256(), dqn.policy().sha256());

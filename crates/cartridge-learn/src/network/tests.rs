@@ -36,6 +36,78 @@ fn the_gradient_equals_finite_differences() {
     check_gradient(Activation::Relu, &[3, WIDE, WIDE, 2]);
 }
 
+/// What `recorded/record.py` has of a network in PyTorch.
+#[derive(serde::Deserialize)]
+struct Recorded {
+    sizes: Vec<usize>,
+    n_rows: usize,
+    cases: Vec<RecordedCase>,
+}
+
+#[derive(serde::Deserialize)]
+struct RecordedCase {
+    activation: Activation,
+    inputs: Vec<f32>,
+    targets: Vec<f32>,
+    outputs: Vec<f32>,
+    loss: f32,
+    layers: Vec<RecordedLayer>,
+}
+
+#[derive(serde::Deserialize)]
+struct RecordedLayer {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+    weight_gradient: Vec<f32>,
+    bias_gradient: Vec<f32>,
+}
+
+#[track_caller]
+fn assert_near(found: &[f32], expected: &[f32], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (index, (x, y)) in found.iter().zip(expected).enumerate() {
+        assert!((x - y).abs() < 1e-6 + 1e-5 * y.abs(), "{what} {index} is {x}, not {y}");
+    }
+}
+
+#[test]
+fn loss_and_gradient_equal_those_of_pytorch() {
+    let recorded: Recorded = serde_json::from_str(include_str!("recorded/gradients.json")).unwrap();
+    assert_eq!(recorded.cases.len(), 2);
+    for case in recorded.cases {
+        let mut network = Mlp::zeros(&recorded.sizes, case.activation);
+        let layers = network.layers().to_vec();
+        // PyTorch has a row for each output, we have one for each input.
+        let by_input = |layer: &Layer, rows: &[f32]| -> Vec<f32> {
+            let column = |input: usize| rows[input..].iter().step_by(layer.n_inputs).copied();
+            (0..layer.n_inputs).flat_map(column).collect()
+        };
+        network.change(|all| {
+            for (layer, theirs) in layers.iter().zip(&case.layers) {
+                all[layer.weights.clone()].copy_from_slice(&by_input(layer, &theirs.weight));
+                all[layer.biases.clone()].copy_from_slice(&theirs.bias);
+            }
+        });
+        let mut work = Workspace::default();
+        let outputs = network.forward(&case.inputs, recorded.n_rows, &mut work).to_vec();
+        assert_near(&outputs, &case.outputs, "output");
+        let n = outputs.len() as f32;
+        let errors: Vec<f32> = outputs.iter().zip(&case.targets).map(|(x, y)| x - y).collect();
+        let loss = errors.iter().map(|x| x * x).sum::<f32>() / n;
+        assert_near(&[loss], &[case.loss], "loss");
+        let slopes: Vec<f32> = errors.iter().map(|x| 2.0 * x / n).collect();
+        let mut gradient = vec![f32::NAN; network.parameters().len()];
+        network.backward(&case.inputs, recorded.n_rows, &slopes, &mut work, &mut gradient);
+        for (index, (layer, theirs)) in layers.iter().zip(&case.layers).enumerate() {
+            let what = format!("{:?}, layer {index},", case.activation);
+            let expected = by_input(layer, &theirs.weight_gradient);
+            assert_near(&gradient[layer.weights.clone()], &expected, &format!("{what} weight"));
+            let biases = &gradient[layer.biases.clone()];
+            assert_near(biases, &theirs.bias_gradient, &format!("{what} bias"));
+        }
+    }
+}
+
 /// The gradient of a random linear function of the outputs, against central differences of a
 /// forward pass in doubles.
 #[track_caller]

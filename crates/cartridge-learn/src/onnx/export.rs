@@ -71,7 +71,7 @@ pub enum Networks<'a> {
     },
 }
 
-/// A policy as an ONNX file.
+/// A policy as an ONNX file. What a critic puts out is multiplied by `value_scale`, if there is one.
 ///
 /// # Panics
 ///
@@ -80,6 +80,7 @@ pub fn export(
     n_observation: usize,
     normalisation: Option<Normalisation<'_>>,
     networks: &Networks<'_>,
+    value_scale: Option<f32>,
     metadata: Vec<(String, String)>,
 ) -> Vec<u8> {
     let mut writer = Writer::default();
@@ -95,7 +96,7 @@ pub fn export(
     let outputs = match networks {
         Networks::Categorical { actor, critic } => {
             let n = writer.network("actor", actor, n_observation, seen, "logits");
-            writer.network("critic", critic, n_observation, seen, "value");
+            writer.critic(critic, n_observation, seen, value_scale);
             vec![
                 output("logits", vec![batch(), Dimension::Fixed(n)]),
                 output("value", vec![batch(), Dimension::Fixed(1)]),
@@ -103,7 +104,7 @@ pub fn export(
         }
         Networks::Gaussian { actor, log_std, critic } => {
             let n = writer.network("actor", actor, n_observation, seen, "mean");
-            writer.network("critic", critic, n_observation, seen, "value");
+            writer.critic(critic, n_observation, seen, value_scale);
             assert_eq!(log_std.len(), n, "each number of an action has its deviation");
             writer.initializer("actor.log_std", vec![n], log_std.to_vec());
             writer.node("Identity", &["actor.log_std"], "log_std", vec![]);
@@ -175,6 +176,23 @@ impl Writer {
         "normalised"
     }
 
+    /// Adds a critic, from `input` to `value`.
+    fn critic(
+        &mut self,
+        critic: &DenseNetwork<'_>,
+        n_inputs: usize,
+        input: &str,
+        value_scale: Option<f32>,
+    ) {
+        let Some(scale) = value_scale else {
+            self.network("critic", critic, n_inputs, input, "value");
+            return;
+        };
+        self.network("critic", critic, n_inputs, input, "normalised_value");
+        self.initializer("value.scale", vec![1], vec![scale]);
+        self.node("Mul", &["normalised_value", "value.scale"], "value", vec![]);
+    }
+
     /// Adds a network, from `input` to `output`, and returns its number of outputs. Names and
     /// shapes of its tensors are those of the stored policy.
     fn network(
@@ -229,7 +247,7 @@ pub fn export_policy(policy: &Policy, metadata: Vec<(String, String)>) -> Vec<u8
         scale: &normalizer.scale,
         clip: normalizer.clip(),
     });
-    export(policy.n_observation(), normalisation, &networks, metadata)
+    export(policy.n_observation(), normalisation, &networks, policy.value_scale(), metadata)
 }
 
 fn dense_network(network: &Mlp) -> DenseNetwork<'_> {

@@ -1,3 +1,4 @@
+use cartridge_games::ActionSpace;
 use cartridge_games::registry::environments;
 use proptest::prelude::*;
 
@@ -61,13 +62,43 @@ fn our_file_says_what_the_policy_says_to_the_bit() {
     let read = load(&export_policy(&policy, facts)).unwrap();
     assert_eq!(read.check(spec("LunarLander-v3")), Ok(Head::Scores));
     assert_eq!(read.metadata("env_id"), Some("LunarLander-v3"));
-    // One, some, and more than go through at once.
+    check_policy(&policy, &read);
+}
+
+/// Compares what a file puts out with the policy that it is of: one observation, some, and more than
+/// go through at once.
+#[track_caller]
+fn check_policy(policy: &Policy, read: &OnnxPolicy) {
     for n in [1, 7, 600] {
         let observations = random_numbers(8 * n, 2);
         let outputs = read.act(&observations, n).unwrap();
         assert_eq!(floats(&outputs.actor), policy.outputs(&observations, n));
         let values: Vec<f32> = observations.chunks(8).map(|row| policy.value(row)).collect();
         assert_eq!(outputs.value, Some(values));
+    }
+}
+
+/// What was learnt from normalised rewards is told in the environment's own.
+#[test]
+fn values_are_in_the_unit_of_rewards() {
+    let rng = &mut fastrand::Rng::with_seed(1);
+    let numbers = ActionSpace::Continuous { low: &[-1.0; 2], high: &[1.0; 2] };
+    for space in [ActionSpace::Discrete(4), numbers] {
+        let plain = Policy::actor_critic(8, &space, &[16, 16], Activation::Tanh, 0.0, rng);
+        let mut policy = plain.clone();
+        policy.value_scale = Some(37.5);
+        let bytes = export_policy(&policy, vec![]);
+        let read = load(&bytes).unwrap();
+        check_policy(&policy, &read);
+        let observation = random_numbers(8, 3);
+        assert_eq!(policy.value(&observation), 37.5 * plain.value(&observation));
+        let outputs = read.act(&observation, 1).unwrap();
+        assert_eq!(outputs.value, Some(vec![37.5 * plain.value(&observation)]));
+        assert_eq!(floats(&outputs.actor), plain.outputs(&observation, 1));
+        // Without a scale there is no trace of one in the file.
+        let mut without = policy.clone();
+        without.value_scale = None;
+        assert_eq!(export_policy(&without, vec![]), export_policy(&plain, vec![]));
     }
 }
 
@@ -84,7 +115,7 @@ fn check(
     observations: &[f32],
     expected: (&[f32], &[f32]),
 ) {
-    let read = load(&export(2, normalisation, networks, vec![])).unwrap();
+    let read = load(&export(2, normalisation, networks, None, vec![])).unwrap();
     let outputs = read.act(observations, observations.len() / 2).unwrap();
     assert_eq!((floats(&outputs.actor), &outputs.value.unwrap()[..]), expected);
 }
@@ -188,7 +219,7 @@ fn actions_are_legal_and_within_bounds() {
     let (weights, biases) = (&[0.0; 3], &[100.0]);
     let (actor, critic) = (layer(weights, biases), layer(weights, biases));
     let networks = Networks::Gaussian { actor, log_std: &[0.0], critic };
-    let read = load(&export(3, None, &networks, vec![])).unwrap();
+    let read = load(&export(3, None, &networks, None, vec![])).unwrap();
     let chosen = read.choose(spec("Pendulum-v1"), &[0.0; 6], &[true; 2], 2).unwrap();
     assert_eq!(serde_json::to_string(&chosen).unwrap(), "[[2.0],[2.0]]");
     let error = read.choose(spec("Pendulum-v1"), &[f32::NAN; 3], &[true], 1).unwrap_err();

@@ -124,11 +124,15 @@ fn every_form_has_a_file() {
     gaussian.normalizer =
         Some(Normalizer { mean: vec![1.0, 2.0, 3.0], scale: vec![0.5, 0.25, 4.0] });
     let values = Policy::action_values(Mlp::uniform(&[3, 16, 16, 16, 4], Activation::Relu, rng));
-    for policy in [policy(), gaussian.clone(), values] {
+    let mut scaled = gaussian.clone();
+    scaled.value_scale = Some(12.5);
+    assert_eq!(scaled.sha256(), gaussian.sha256(), "it acts and learns alike");
+    for policy in [policy(), gaussian.clone(), scaled, values] {
         let again = Policy::from_safetensors(&policy.to_safetensors()).unwrap();
         assert_eq!(again.sha256(), policy.sha256());
         assert_eq!(again.head(), policy.head());
         assert_eq!(again.normalizer(), policy.normalizer());
+        assert_eq!(again.value_scale(), policy.value_scale());
         assert_eq!(again.actor().activation(), policy.actor().activation());
         let observation = vec![0.3; policy.n_observation()];
         assert_eq!(again.outputs(&observation, 1), policy.outputs(&observation, 1));

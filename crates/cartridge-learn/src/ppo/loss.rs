@@ -10,6 +10,8 @@ pub(super) struct Surrogate {
     /// A sample of the divergence from the old policy (Schulman 2020, "Approximating KL
     /// divergence").
     pub(super) approx_kl: f32,
+    /// The same by the plainest estimate, which may be negative: minus the logarithm of the ratio.
+    pub(super) old_approx_kl: f32,
 }
 
 pub(super) fn surrogate(log_ratio: f32, advantage: f32, clip_range: f32) -> Surrogate {
@@ -21,6 +23,7 @@ pub(super) fn surrogate(log_ratio: f32, advantage: f32, clip_range: f32) -> Surr
         slope: if plain <= clipped { -plain } else { 0.0 },
         is_clipped: (ratio - 1.0).abs() > clip_range,
         approx_kl: ratio - 1.0 - log_ratio,
+        old_approx_kl: -log_ratio,
     }
 }
 
@@ -162,6 +165,7 @@ mod tests {
         assert_close(&[result.loss, result.slope], &[loss, slope]);
         assert_eq!(result.is_clipped, is_clipped);
         assert!((result.approx_kl - (ratio - 1.0 - ratio.ln())).abs() < 1e-6);
+        assert_eq!(result.old_approx_kl, -ratio.ln());
     }
 
     #[test]

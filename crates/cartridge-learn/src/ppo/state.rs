@@ -56,6 +56,9 @@ struct Numbers {
     format: u32,
     step: u64,
     n_episodes: u64,
+    /// Missing in states that were stored before they were counted.
+    #[serde(default)]
+    n_epochs: Option<u64>,
     rng: u64,
     n_adam_updates: [u32; 3],
     learning_rate: Schedule,
@@ -212,6 +215,7 @@ impl Ppo {
                 format: FORMAT,
                 step: self.step,
                 n_episodes: self.n_episodes,
+                n_epochs: Some(self.n_epochs),
                 rng: self.rng.get_seed(),
                 n_adam_updates: [actor.n_updates, critic.n_updates, log_std.n_updates],
                 learning_rate,
@@ -287,9 +291,16 @@ impl Ppo {
         ppo.rng = fastrand::Rng::with_seed(numbers.rng);
         ppo.step = numbers.step;
         ppo.n_episodes = numbers.n_episodes;
+        ppo.n_epochs = numbers.n_epochs.unwrap_or_else(|| {
+            // As many as that many gradient steps are, unless some ended early.
+            let n_batches = config.steps_per_update().div_ceil(config.batch_size) as u64;
+            u64::from(numbers.n_adam_updates[0]).div_ceil(n_batches)
+        });
         ppo.recent = numbers.recent.clone();
         ppo.observed = numbers.observed.clone();
         ppo.earned = numbers.earned.clone();
+        // Policies that were stored before they had one get theirs here.
+        ppo.policy.value_scale = ppo.value_scale();
         let mut stored = numbers.lanes.iter().zip(actions);
         for group in &mut ppo.groups {
             for lane in 0..group.n_lanes() {

@@ -303,9 +303,11 @@ fn an_update_reports_finite_numbers() {
             "train/value_loss",
             "train/entropy",
             "train/approx_kl",
+            "train/old_approx_kl",
             "train/clip_fraction",
             "train/clip_range",
             "train/grad_norm",
+            "train/n_updates",
             "train/explained_variance",
         ]
     );
@@ -510,8 +512,16 @@ fn numbers_are_learnt_with_everything_normalised() {
         let number = chosen.get(0).numbers()[0];
         assert!((number - 0.9 * shown).abs() < 0.1, "{shown} is answered with {number}");
     }
-    let deviation = last.unwrap().scalar(Metric::ActionDeviation).unwrap();
+    let last = last.unwrap();
+    let deviation = last.scalar(Metric::ActionDeviation).unwrap();
     assert!(deviation < 0.3, "it has become sure of itself: {deviation}");
+    // An episode is one step, so what is expected is what is paid, in the environment's own unit.
+    let paid = last.scalar(Metric::EpisodeReward).unwrap();
+    let expected: f32 =
+        [400.0, 450.0, 500.0, 550.0, 600.0].map(|x| ppo.policy().value(&[x])).iter().sum();
+    let ratio = f64::from(expected / 5.0) / paid;
+    assert!((0.5..2.0).contains(&ratio), "{} is expected, {paid} is paid", expected / 5.0);
+    assert!(ppo.policy().value_scale().unwrap() > 5.0, "which is not that of learning");
 }
 
 #[test]
@@ -520,11 +530,14 @@ fn an_update_ends_when_the_policy_has_moved_far_enough() {
     let measure = |target_kl| {
         let config = Config { target_kl, ..config.clone() };
         let mut ppo = Ppo::new(cart_poles(config.n_envs), &config, 1, Team::new(1));
-        ppo.update();
-        ppo.optimizers.actor.n_updates
+        let update = ppo.update();
+        (ppo.optimizers.actor.n_updates, update.scalar(Metric::Updates).unwrap())
     };
-    assert_eq!(measure(None), 320, "ten epochs of 32 minibatches");
-    assert!((1..320).contains(&measure(Some(0.01))));
+    assert_eq!(measure(None), (320, 10.0), "ten epochs of 32 minibatches");
+    let (n_steps, n_epochs) = measure(Some(0.01));
+    assert!((1..320).contains(&n_steps));
+    // The epoch in which it ended counts.
+    assert_eq!(n_epochs, f64::from(n_steps / 32 + 1));
 }
 
 /// Pays a number that is not one, in the third update.
@@ -567,7 +580,7 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
     assert!(update.scalar(Metric::GradientNorm).unwrap().is_nan());
     assert_eq!(ppo.policy().sha256(), before, "no step was made with it");
     let fault = ppo.fault().unwrap();
-    assert_eq!((fault.step, fault.n_samples), (192, 64));
+    assert_eq!((fault.update, fault.step, fault.n_samples), (3, 192, 64));
     assert_eq!(Policy::from_safetensors(&fault.weights).unwrap().sha256(), before);
     let file = fault.to_bytes();
     let file = safetensors::SafeTensors::deserialize(&file).unwrap();
