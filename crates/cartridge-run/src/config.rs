@@ -462,14 +462,36 @@ pub fn parse_assignment<'a>(
             detail: format!("write it as key=value, such as {example}"),
         });
     };
-    // What is no number, boolean or other JSON is a word.
-    let value = serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::from(text.trim()));
+    let value = match text.trim() {
+        // As people write them who come from Python.
+        "True" => true.into(),
+        "False" => false.into(),
+        "None" => Value::Null,
+        // What is no number, boolean or other JSON is a word.
+        text => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+    };
     Ok((key.trim(), value))
 }
 
-/// The full path that `key` or an alias means.
-pub(crate) fn canonical(key: &str) -> &str {
-    setting::aliases().find(|(alias, _)| *alias == key).map_or(key, |(_, canonical)| canonical)
+/// The full path that `key` means in runs of `algo`, or of any where it does not matter: itself, or
+/// that of which it is an alias. What is a setting of one algorithm may be an alias in another:
+/// Stable-Baselines3's `n_steps` are steps of a rollout with PPO, and of a return with DQN.
+pub(crate) fn canonical(key: &str, algo: Option<Algorithm>) -> &str {
+    let has = |path: &str| {
+        setting::setting(path).is_some_and(|it| algo.is_none_or(|algo| it.is_of(algo)))
+    };
+    if has(key) {
+        return key;
+    }
+    let meant = || setting::aliases().chain(draft::SAYINGS).filter(move |(alias, _)| *alias == key);
+    let own = meant().find(|(_, path)| has(path));
+    own.or_else(|| meant().next()).map_or(key, |(_, path)| path)
+}
+
+/// The place that `key` fills among the settings that somebody gives, in which it stands alone. It is
+/// what `key` means, but whether a learning rate falls is said beside the learning rate.
+pub(crate) fn place(key: &str, algo: Option<Algorithm>) -> &str {
+    if key == draft::ANNEAL_LR { key } else { canonical(key, algo) }
 }
 
 impl RunConfig {
@@ -527,6 +549,19 @@ impl RunConfig {
             problems.push(bad("trainer.early_stop".to_owned(), detail));
         }
         problems
+    }
+
+    /// What is allowed and probably not meant, for people.
+    pub fn warnings(&self) -> Vec<String> {
+        let Trainer::Ppo(ppo) = &self.trainer else { return Vec::new() };
+        let gathered = self.simulation.n_envs * self.n_steps();
+        // As Stable-Baselines3 warns of it.
+        let left = gathered % ppo.batch_size;
+        let warning = format!(
+            "trainer.batch_size {} does not divide the {gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps): the last batch of an epoch has {left}",
+            ppo.batch_size
+        );
+        (left != 0).then_some(warning).into_iter().collect()
     }
 
     /// What only training by self-play asks for.

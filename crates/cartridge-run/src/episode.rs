@@ -3,8 +3,8 @@
 //! What was recorded of an episode of ours is its seed and its actions. A [`Replay`] steps it again
 //! in a fresh world, once, and keeps what was seen and earned; pictures are drawn when they are
 //! asked for. A foreign episode is read as its trainer told it. An [`Archive`] is the door to both,
-//! for every kind of run: trainings and evaluations have `episodes/`, a person's session has its
-//! events, and a run whose recordings are gone can still list its episodes.
+//! for every kind of run: trainings and evaluations have `episodes/`, a person's session and a
+//! person's game have their events, and a run whose recordings are gone can still list its episodes.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cartridge_games::env::{ActionSpace, Actions, AnyAction, Env, EnvAction, EnvSpec};
-use cartridge_games::game::Action;
+use cartridge_games::game::{Action, Seat, Turn};
 use cartridge_games::registry::{is_game, make_world};
 use cartridge_games::scene::Scene;
 use cartridge_store::episodes::{Order, Page, Sort, compare_returns};
@@ -28,6 +28,7 @@ use crate::dataset::{self, ActionColumn, Table};
 use crate::error::{Result, RunError};
 use crate::human::Record;
 use crate::lab::Lab;
+use crate::play::{Play, is_play};
 
 /// Episodes of a run that are kept computed: a page plays one and may compare it with another.
 const REPLAYS: usize = 3;
@@ -54,6 +55,8 @@ enum Source {
     Recorded(Box<EpisodeReader>),
     /// A person's session.
     Human(DataDir),
+    /// A person's game on a board, which is one episode.
+    Board(DataDir),
     /// Only figures: what was recorded is gone.
     Figures(ToldEpisodes),
 }
@@ -64,10 +67,10 @@ impl Archive {
         let dir = data.run(id);
         let manifest = dir.manifest()?;
         let options = manifest.config["env"].as_object().cloned().unwrap_or_default();
-        let source = if manifest.kind == RunKind::Human && !is_game(&manifest.env_id) {
-            Source::Human(data.clone())
-        } else {
-            Self::source(&dir)?
+        let source = match manifest.kind {
+            RunKind::Human if is_play(&manifest) => Source::Board(data.clone()),
+            RunKind::Human => Source::Human(data.clone()),
+            RunKind::Train | RunKind::Eval | RunKind::External => Self::source(&dir)?,
         };
         Ok(Self { manifest, options, dir, source, replays: Vec::new() })
     }
@@ -90,7 +93,7 @@ impl Archive {
     pub fn refresh(&mut self) -> Result<()> {
         match &mut self.source {
             Source::Recorded(reader) if self.dir.episodes_path().is_dir() => reader.refresh()?,
-            Source::Human(_) => {}
+            Source::Human(_) | Source::Board(_) => {}
             // It may have been opened before its first episode ended, or the folder has gone since.
             Source::Figures(told) if !self.dir.episodes_path().is_dir() => {
                 told.refresh(&self.dir)?;
@@ -106,6 +109,9 @@ impl Archive {
             Source::Recorded(reader) => return Ok(reader.heads(sort, order, offset, limit)?),
             Source::Human(data) => {
                 human_heads(&Record::read(data, &self.manifest.id, None)?, &self.manifest)
+            }
+            Source::Board(data) => {
+                board_head(&Play::replay(data, &self.manifest.id)?).into_iter().collect()
             }
             Source::Figures(told) => figures(told),
         };
@@ -152,7 +158,7 @@ impl Archive {
     pub fn n_damaged(&mut self) -> Result<u64> {
         match &mut self.source {
             Source::Recorded(reader) => Ok(reader.n_damaged()?),
-            Source::Human(_) => Ok(0),
+            Source::Human(_) | Source::Board(_) => Ok(0),
             Source::Figures(told) => Ok(told.len() as u64),
         }
     }
@@ -192,6 +198,10 @@ impl Archive {
                 record.actions.iter().for_each(|action| actions.push(action.borrow()));
                 body_of(actions)
             }
+            Source::Board(data) => {
+                let moves = Play::replay(data, &self.manifest.id)?.moves;
+                EpisodeBody::Discrete(moves.iter().map(|(_, action)| action.0 as u32).collect())
+            }
             Source::Figures(_) => return Err(RunError::NotRecorded { run: run(), episode: n }),
         };
         let replay = Replay::compute(&self.manifest.env_id, &self.options, head, body)
@@ -209,6 +219,9 @@ impl Archive {
                 let record = Record::read(data, &self.manifest.id, None)?;
                 let heads = human_heads(&record, &self.manifest);
                 heads.into_iter().find(|head| head.episode == n)
+            }
+            Source::Board(data) => {
+                board_head(&Play::replay(data, &self.manifest.id)?).filter(|head| head.episode == n)
             }
             Source::Figures(told) => figures(told).into_iter().find(|head| head.episode == n),
         };
@@ -703,6 +716,27 @@ fn human_heads(record: &Record, manifest: &Manifest) -> Vec<EpisodeHead> {
         }
     };
     record.episodes.iter().map(head).collect()
+}
+
+/// A person's game as it stands: one episode of both seats, paid as every recorded game is, by the
+/// score of the first. There is none before the first move.
+fn board_head(play: &Play) -> Option<EpisodeHead> {
+    let length = u32::try_from(play.moves.len()).unwrap_or(u32::MAX);
+    let is_over = play.game.turn() == Turn::Over;
+    (length > 0).then(|| EpisodeHead {
+        episode: 1,
+        attempt: 1,
+        lane: 0,
+        seed: Some(play.seed),
+        reward: if is_over { f64::from(play.game.score(Seat(0))) } else { 0.0 },
+        length,
+        step: u64::from(length),
+        terminated: is_over,
+        truncated: false,
+        checkpoint_step: None,
+        t: play.manifest.created_at,
+        foreign_id: None,
+    })
 }
 
 /// Heads from the rows of metrics.

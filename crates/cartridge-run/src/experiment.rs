@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::audit::{self, Deed, Entry};
 use crate::clock::unix_now;
-use crate::config::{ConfigError, Draft, Resolved, RunConfig, canonical, flatten};
+use crate::config::{ConfigError, Draft, Resolved, RunConfig, canonical, flatten, place};
 use crate::error::{Result, RunError};
 use crate::launch::{Launcher, Terms};
 use crate::queue::Demand;
@@ -61,9 +61,10 @@ pub fn clone(
     by: By<'_>,
 ) -> Result<Experiment> {
     let mut settings: Vec<(String, Value)> = flatten(&from.given);
+    let algo = changes.config.get("algo").unwrap_or(&from.config["algo"]);
+    let algo = serde_json::from_value(algo.clone()).ok();
     for (path, value) in flatten(&changes.config) {
-        let meant = canonical(&path).to_owned();
-        settings.retain(|(old, _)| canonical(old) != meant);
+        settings.retain(|(old, _)| place(old, algo) != place(&path, algo));
         settings.push((path, value));
     }
     let new = NewExperiment {
@@ -293,15 +294,15 @@ impl Plan {
                 let path = Path::new("experiments").join(format!("{}.json", experiment.id));
                 StoreError::Damaged { path, detail: error.to_string() }
             })?;
-        let allowed = &config.overrides_whitelist;
+        let (allowed, algo) = (&config.overrides_whitelist, Some(config.algo));
         let settings = flatten(overrides);
         let refused = settings
             .iter()
-            .filter(|(given, _)| !allowed.iter().any(|allowed| allowed == canonical(given)));
+            .filter(|(given, _)| !allowed.iter().any(|allowed| allowed == canonical(given, algo)));
         let refused: Vec<ConfigError> = refused
             .map(|(given, _)| ConfigError::NotOverridable {
                 key: given.clone(),
-                hint: match canonical(given) {
+                hint: match canonical(given, algo) {
                     "seeds.seed_base" => "give `seeds` instead".to_owned(),
                     _ => format!(
                         "its overrides_whitelist has {}; clone the experiment to change more",
@@ -326,6 +327,12 @@ impl Plan {
         let base = Draft::new(&config.env_id, config.algo.id())?.finish()?;
         let base = serde_json::to_value(base).expect("a configuration is plain data");
         Self::new(None, base, BTreeMap::new(), config, seeds)
+    }
+
+    /// [`Self::of_config`] with the other names that it was written with.
+    pub fn of_resolved(resolved: Resolved, seeds: &[u64]) -> Result<Self> {
+        let plan = Self::of_config(&resolved.config, seeds)?;
+        Ok(Self { aliases: resolved.aliases, ..plan })
     }
 
     fn new(

@@ -20,7 +20,7 @@ mod wandb;
 pub use self::contests::{ContestView, NewMatch, NewTournament};
 pub use self::evaluations::{EvaluationView, EvaluationsOf, is_told};
 pub use self::experiments::{ExperimentView, GroupView};
-pub use self::networks::{NetworkKind, NetworkView};
+pub use self::networks::{NetworkKind, NetworkView, StrengthRating};
 pub use self::views::DiskProblem;
 pub use self::wandb::{CardChange, WandbRun};
 

@@ -22,6 +22,10 @@ use serde::Deserialize;
 
 use crate::error::Result;
 
+/// Observations of more numbers than this are left out: nobody reads them beside a picture that
+/// tells the same, and a board of a game has thousands.
+const MAX_OBSERVATION: usize = 32;
+
 /// Where a picture comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -50,6 +54,10 @@ pub struct Moment {
     pub reward: f64,
     /// Environment steps of the run when the episode ended; 0 where nobody knows.
     pub timestep: u64,
+    /// The action that led here; nothing at the start, and where nobody knows.
+    pub action: Option<AnyAction>,
+    /// What is seen, if that is no more than [`MAX_OBSERVATION`] numbers.
+    pub observation: Option<Vec<f32>>,
     /// The picture.
     pub image: Image,
 }
@@ -79,6 +87,7 @@ pub struct Show {
     episodes: EpisodeReader,
     source: Source,
     act: Act,
+    action: Option<AnyAction>,
     observation: Vec<f32>,
     step: u64,
     reward: f64,
@@ -104,6 +113,7 @@ impl Show {
             episodes: EpisodeReader::open(&dir)?,
             source: source_of(&manifest),
             act: Act::Preview { number: 0, rng: fastrand::Rng::with_seed(0) },
+            action: None,
             step: 0,
             reward: 0.0,
             is_over: false,
@@ -133,6 +143,7 @@ impl Show {
             Some(seed)
         };
         (self.step, self.reward, self.is_over) = (0, 0.0, false);
+        self.action = None;
         self.env.reset(seed, &mut self.observation);
         Ok(())
     }
@@ -187,6 +198,7 @@ impl Show {
             return false;
         };
         let outcome = self.env.step(action.borrow(), &mut self.observation);
+        self.action = Some(action);
         self.step += 1;
         self.reward += outcome.reward;
         self.is_over = outcome.is_end();
@@ -206,6 +218,9 @@ impl Show {
             step: self.step,
             reward: self.reward,
             timestep: head.map_or(0, |head| head.step),
+            action: self.action.clone(),
+            observation: (self.observation.len() <= MAX_OBSERVATION)
+                .then(|| self.observation.clone()),
             image: Image::Scene(self.env.scene()),
         }
     }
@@ -275,8 +290,17 @@ impl ForeignFrames {
             (.., Some(png)) => Image::Pixels(PixelFormat::Png, png),
             _ => return None,
         };
-        let (source, episode) = (Source::Trainer, None);
-        Some(Moment { source, episode, episode_id, step, reward, timestep, image })
+        Some(Moment {
+            source: Source::Trainer,
+            episode: None,
+            episode_id,
+            step,
+            reward,
+            timestep,
+            action: None,
+            observation: None,
+            image,
+        })
     }
 }
 

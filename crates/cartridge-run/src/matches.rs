@@ -511,7 +511,8 @@ pub fn keep_match(
     Ok(KeptMatch { run_id, result, difference, buckets, n_games, is_whole })
 }
 
-fn opening_seed(seed: u64, pair: u32) -> u64 {
+/// The seed of an opening, which follows from that of the match.
+pub(crate) fn opening_seed(seed: u64, pair: u32) -> u64 {
     episode_seed(seed, Stream::Evaluation, 0, u64::from(pair))
 }
 

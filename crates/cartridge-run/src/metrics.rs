@@ -4,26 +4,108 @@
 //! same ([`Metric::names`]), some with another sign or scale; who asks by such a name is answered
 //! under that name, with the values that it stands for there. A name under which something is
 //! stored as it is always means that.
+//!
+//! What Stable-Baselines3 logs of time and follows from a row itself is stored nowhere, and answered
+//! all the same ([`Origin`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cartridge_learn::learner::Config as LearnerConfig;
 use cartridge_learn::metric::Metric;
-use cartridge_store::{DataDir, Follower, MetricValues, RunId, SeriesPoints};
+use cartridge_store::{DataDir, Event, Follower, MetricValues, RunId, RunKind, SeriesPoints};
 
+use crate::config::Trainer;
 use crate::error::Result;
+use crate::steer::config_of;
+use crate::worker::events;
 
 /// The rows of a run that hold, read from its files alone; with the metrics in `keys`, or all.
 pub fn rows(data: &DataDir, id: &RunId, keys: &[&str]) -> Result<Vec<MetricValues>> {
     let dir = data.run(id);
     dir.manifest()?;
     let lines = Follower::default().advance(&dir)?.metrics;
+    let origin = Origin::of(data, id, keys)?;
     let rows = lines.into_iter().map(|line| MetricValues {
         row: line.row,
         step: line.step,
         t: line.t,
         values: line.values,
     });
-    Ok(rows.map(|row| if keys.is_empty() { row } else { rename_row(&row, keys) }).collect())
+    let rename = |row: MetricValues| match keys {
+        [] => row,
+        keys => rename_row(&row, keys, origin.as_ref()),
+    };
+    Ok(rows.map(rename).collect())
+}
+
+/// What follows from a row of an update: its step, its time, and where the run began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Derived {
+    /// Environment steps since the run began.
+    Steps,
+    /// Seconds since the run began, pauses and breaks included.
+    Seconds,
+    /// Updates since the run began.
+    Updates,
+}
+
+/// Under the names that Stable-Baselines3 has for them.
+const DERIVED: [(&str, Derived); 3] = [
+    ("time/total_timesteps", Derived::Steps),
+    ("time/time_elapsed", Derived::Seconds),
+    ("time/iterations", Derived::Updates),
+];
+
+/// What every update has and no evaluation, so that it tells their rows apart.
+const OF_UPDATES: Metric = Metric::StepsPerSecond;
+
+impl Derived {
+    fn named(key: &str) -> Option<Self> {
+        DERIVED.iter().find(|(name, _)| *name == key).map(|(_, derived)| *derived)
+    }
+}
+
+/// What it takes to say of a row how far the run was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Origin {
+    /// When it began to train, in Unix seconds.
+    started_at: Option<f64>,
+    /// Environment steps of an update, where all have as many.
+    steps_per_update: Option<u64>,
+}
+
+impl Origin {
+    /// That of a run, if something that follows from it is among `keys`; nothing of a trainer that
+    /// is not ours, which tells what it likes itself.
+    pub(crate) fn of(data: &DataDir, id: &RunId, keys: &[&str]) -> Result<Option<Self>> {
+        if !keys.iter().any(|key| Derived::named(key).is_some()) {
+            return Ok(None);
+        }
+        let dir = data.run(id);
+        let manifest = dir.manifest()?;
+        if manifest.kind != RunKind::Train {
+            return Ok(None);
+        }
+        let config = config_of(&manifest)?;
+        let steps_per_update = match &config.trainer {
+            Trainer::AlphaZero(_) => None,
+            Trainer::Ppo(_) | Trainer::Dqn(_) => Some(match config.learner() {
+                LearnerConfig::Ppo(ppo) => ppo.steps_per_update() as u64,
+                LearnerConfig::Dqn(dqn) => dqn.steps_per_update() as u64,
+            }),
+        };
+        let began = |event: &Event| matches!(event, Event::TrainingStarted { .. });
+        let started_at = events(&dir)?.iter().find(|line| began(&line.event)).map(|line| line.t);
+        Ok(Some(Self { started_at, steps_per_update }))
+    }
+
+    fn value(&self, derived: Derived, step: u64, t: f64) -> Option<f64> {
+        Some(match derived {
+            Derived::Steps => step as f64,
+            Derived::Seconds => t - self.started_at?,
+            Derived::Updates => step.div_ceil(self.steps_per_update?) as f64,
+        })
+    }
 }
 
 /// Rows as series.
@@ -44,17 +126,37 @@ pub(crate) fn as_series(rows: &[MetricValues]) -> Vec<SeriesPoints> {
 
 /// All names under which what `keys` ask for may be stored.
 pub fn stored_names<'a>(keys: &[&'a str]) -> Vec<&'a str> {
-    let names: BTreeSet<&str> =
+    let mut names: BTreeSet<&str> =
         keys.iter().flat_map(|key| candidates(key)).map(|(name, _)| name).collect();
+    if keys.iter().any(|key| Derived::named(key).is_some()) {
+        names.insert(OF_UPDATES.name());
+    }
     names.into_iter().collect()
 }
 
 /// Series that were found under stored names, under those that were asked for.
 pub fn rename_series(found: &[SeriesPoints], keys: &[&str]) -> Vec<SeriesPoints> {
+    answer_series(found, keys, None)
+}
+
+/// [`rename_series`], with what follows from rows of a run that began there.
+pub(crate) fn answer_series(
+    found: &[SeriesPoints],
+    keys: &[&str],
+    origin: Option<&Origin>,
+) -> Vec<SeriesPoints> {
     let find = |name: &str| found.iter().find(|series| series.key == name);
+    let derive = |key: &str| {
+        let (derived, updates) = (Derived::named(key)?, find(OF_UPDATES.name())?);
+        let points = updates.step.iter().zip(&updates.t);
+        let value = points.map(|(step, t)| origin?.value(derived, *step, *t)).collect::<Vec<_>>();
+        let is_known = value.iter().any(Option::is_some);
+        is_known.then(|| SeriesPoints { key: key.to_owned(), value, ..updates.clone() })
+    };
     let answer = |key: &&str| {
-        let (series, factor) =
-            candidates(key).into_iter().find_map(|(name, factor)| Some((find(name)?, factor)))?;
+        let stored =
+            candidates(key).into_iter().find_map(|(name, factor)| Some((find(name)?, factor)));
+        let Some((series, factor)) = stored else { return derive(key) };
         let mut series = series.clone();
         (*key).clone_into(&mut series.key);
         series.value.iter_mut().flatten().for_each(|value| *value *= factor);
@@ -63,8 +165,14 @@ pub fn rename_series(found: &[SeriesPoints], keys: &[&str]) -> Vec<SeriesPoints>
     keys.iter().filter_map(answer).collect()
 }
 
-/// A row with stored names, with those that were asked for.
-pub(crate) fn rename_row(row: &MetricValues, keys: &[&str]) -> MetricValues {
+/// A row with stored names, with those that were asked for, and what follows from it in a run that
+/// began there.
+pub(crate) fn rename_row(
+    row: &MetricValues,
+    keys: &[&str],
+    origin: Option<&Origin>,
+) -> MetricValues {
+    let is_update = row.values.contains_key(OF_UPDATES.name());
     let mut values = BTreeMap::new();
     for key in keys {
         let found = candidates(key)
@@ -72,6 +180,10 @@ pub(crate) fn rename_row(row: &MetricValues, keys: &[&str]) -> MetricValues {
             .find_map(|(name, factor)| Some((*row.values.get(name)?, factor)));
         if let Some((value, factor)) = found {
             values.insert((*key).to_owned(), value.map(|value| value * factor));
+        } else if let (true, Some(origin), Some(derived)) = (is_update, origin, Derived::named(key))
+            && let Some(value) = origin.value(derived, row.step, row.t)
+        {
+            values.insert((*key).to_owned(), Some(value));
         }
     }
     MetricValues { values, ..*row }

@@ -163,7 +163,8 @@ pub struct Play {
     pub n_take_backs: u32,
     /// How many hints the person was given.
     pub n_hints: u32,
-    seed: u64,
+    /// Decides how it starts, and every choice of the opponent.
+    pub(crate) seed: u64,
     /// Whether the last thing that happened is a hint, so that asking again is not another one.
     is_hinted: bool,
 }
@@ -339,7 +340,7 @@ impl Play {
     }
 
     /// A game as its files have it.
-    fn replay(data: &DataDir, id: &RunId) -> Result<Self> {
+    pub(crate) fn replay(data: &DataDir, id: &RunId) -> Result<Self> {
         let dir = data.run(id);
         let manifest = dir.manifest()?;
         if !is_play(&manifest) {
@@ -455,7 +456,8 @@ impl Table {
 impl Lab {
     /// See [`Play::begin`].
     pub fn new_play(&self, owner: &str, game: &str, opponent: &str, side: Side) -> Result<Play> {
-        let (door, seed) = (Door::Http, fastrand::u64(..));
+        // A browser reads no more than 53 bits of a number, and a game is found again by its seed.
+        let (door, seed) = (Door::Http, u64::from(fastrand::u32(..)));
         let new = NewPlay { game, opponent, door, side, seed, owner };
         let play = Play::begin(&self.data, &self.launcher.version, new)?;
         self.adopt(&play.manifest.id)?;
@@ -514,7 +516,7 @@ impl Lab {
 }
 
 /// Whether a run is a game of a person.
-fn is_play(manifest: &Manifest) -> bool {
+pub(crate) fn is_play(manifest: &Manifest) -> bool {
     manifest.kind == RunKind::Human && is_game(&manifest.env_id)
 }
 

@@ -341,6 +341,11 @@ pub(crate) fn simulations_in(key: &str) -> Option<u32> {
     learnt_word(key)?.1?.parse().ok()
 }
 
+/// The network in the key of a player, without simulations; nothing where it is built in.
+pub(crate) fn network_in(key: &str) -> Option<&str> {
+    learnt_word(key).map(|(network, _)| network)
+}
+
 fn bad(player: &str, detail: &str) -> RunError {
     RunError::BadPlayer { player: player.to_owned(), detail: detail.to_owned() }
 }
@@ -479,7 +484,7 @@ fn of_file(key: String, name: String, bytes: Vec<u8>) -> Result<NamedLearnt> {
     let file = PolicyFile::parse(Path::new(&name), &bytes)?;
     let env_id = file.policy.metadata("env_id").map(|id| present_id(id).0.to_owned());
     let env = file.policy.metadata("env").and_then(|text| serde_json::from_str(text).ok());
-    let about = MatchPlayer { key, name, sha256: Some(file.sha256) };
+    let about = MatchPlayer { key, name, sha256: Some(file.learnt_sha256()) };
     let learnt = Learnt { kind: "onnx", bytes };
     let env = env.unwrap_or_default();
     let origin = Origin {
@@ -500,7 +505,11 @@ fn of_version(
         if has_weights { (model::WEIGHTS, "safetensors") } else { (model::ONNX, "onnx") };
     let bytes = model::read_file(data, name, &version, file)?;
     let name = format!("{name}@{}", version.version);
-    let about = MatchPlayer { key: format!("model:{name}"), name, sha256: Some(version.sha256) };
+    let sha256 = match kind {
+        "onnx" => PolicyFile::parse(Path::new(&name), &bytes)?.learnt_sha256(),
+        _ => version.sha256,
+    };
+    let about = MatchPlayer { key: format!("model:{name}"), name, sha256: Some(sha256) };
     let (env_id, env) = (Some(env_id), version.env);
     let learnt = Learnt { kind, bytes };
     // A file from elsewhere counts no steps.

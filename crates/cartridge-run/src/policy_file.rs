@@ -61,6 +61,12 @@ impl PolicyFile {
         }
     }
 
+    /// Hash of what was learnt: of the weights where they are a network of ours, by which it is known
+    /// as its checkpoint is, and else of the file.
+    pub fn learnt_sha256(&self) -> String {
+        self.policy.board_net().map_or_else(|| self.sha256.clone(), |network| network.sha256())
+    }
+
     /// Where the policy is to act: in `env_id` with `options`, or else where its file says.
     pub fn environment(
         &self,

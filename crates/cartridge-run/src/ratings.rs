@@ -27,6 +27,8 @@ use skillratings::Outcomes;
 use skillratings::trueskill::{TrueSkillConfig, TrueSkillRating, trueskill};
 
 use crate::error::{Result, RunError};
+use crate::matches::opening_seed;
+use crate::player::{network_in, simulations_in};
 
 /// The player that is the anchor where nobody names another.
 pub const ANCHOR: &str = "builtin:random";
@@ -114,6 +116,60 @@ impl From<TrueSkillRating> for TrueSkill {
     fn from(rating: TrueSkillRating) -> Self {
         let TrueSkillRating { rating: mu, uncertainty: sigma } = rating;
         Self { mu, sigma, exposed: mu - 3.0 * sigma }
+    }
+}
+
+/// What is known of how strong somebody is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// The rating, of the player itself or of the same network under another name or with other
+    /// simulations.
+    pub rating: Rating,
+    /// The key of the player whose rating is 0.
+    pub anchor: String,
+    /// The simulations that it was rated with; none where it does not search.
+    pub n_simulations: Option<u32>,
+}
+
+impl Ratings {
+    /// How strong a player is: by its own games, or else by those of the same network with as many
+    /// simulations as near as there are. Nothing where it has never played.
+    ///
+    /// Few networks are rated at every strength at which they are played, and one that was promoted
+    /// has a new key; but what it has learnt is the same.
+    pub fn of(&self, player: &MatchPlayer) -> Option<Known> {
+        let wanted = simulations_in(&player.key);
+        let is_it = |other: &MatchPlayer| {
+            let is_same_hash = player.sha256.is_some() && other.sha256 == player.sha256;
+            other.key == player.key
+                || is_same_hash
+                || network_in(&other.key).is_some_and(|it| network_in(&player.key) == Some(it))
+        };
+        let groups = self.groups.iter();
+        let all = groups.flat_map(|group| group.players.iter().map(move |it| (it, group)));
+        let known = all.filter(|(rating, _)| is_it(&rating.player)).map(|(rating, group)| Known {
+            rating: rating.clone(),
+            anchor: group.anchor.clone(),
+            n_simulations: simulations_in(&rating.player.key),
+        });
+        known.min_by(|a, b| {
+            let order = |known: &Known| {
+                let is_other = known.rating.player.key != player.key;
+                (is_other, doublings(known.n_simulations, wanted), u64::MAX - known.rating.games)
+            };
+            let ((a_other, a_far, a_games), (b_other, b_far, b_games)) = (order(a), order(b));
+            (a_other.cmp(&b_other)).then(a_far.total_cmp(&b_far)).then(a_games.cmp(&b_games))
+        })
+    }
+}
+
+/// How many doublings lie between two numbers of simulations: each is worth about as much as the one
+/// before, so that 100 are nearer to 200 than to none.
+fn doublings(a: Option<u32>, b: Option<u32>) -> f64 {
+    match (a, b) {
+        (Some(a), Some(b)) => ((f64::from(a) + 1.0) / (f64::from(b) + 1.0)).log2().abs(),
+        (None, None) => 0.0,
+        _ => f64::INFINITY,
     }
 }
 
@@ -225,6 +281,65 @@ pub fn ratings(lines: &[MatchLine], game: &str, anchor: Option<&str>) -> Result<
         groups,
         notes,
     })
+}
+
+/// How a player did with one seed: an opening, or the start of an episode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeedScore {
+    /// The seed of the opening; in an environment what the episode was reset with.
+    pub seed: u64,
+    /// What it follows from, in the first match that had it.
+    pub seed_base: u64,
+    /// Its place in that match, from 1.
+    pub number: usize,
+    /// Matches of the player that had it.
+    pub n_matches: u64,
+    /// Games won with it, whoever the others were.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+/// How a player did seed by seed, summed over all of its matches that count: those of a tournament
+/// share their seeds, and so do matches with one seed base. In the order of seed base and place.
+pub fn by_seed(lines: &[MatchLine], game: &str, player: &str) -> Result<Vec<SeedScore>> {
+    let (lines, _) = counting(lines, game)?;
+    let mut scores: HashMap<u64, SeedScore> = HashMap::new();
+    for line in lines {
+        let is_a = line.a.key == player;
+        if !is_a && line.b.key != player {
+            continue;
+        }
+        let n_games = if line.both_sides { 2 } else { 1 };
+        for (place, games) in line.results.as_bytes().chunks(n_games).enumerate() {
+            let seed = match line.seeds.get(place) {
+                Some(seed) => *seed,
+                None => opening_seed(line.seed, place as u32),
+            };
+            let score = scores.entry(seed).or_insert(SeedScore {
+                seed,
+                seed_base: line.seed,
+                number: place + 1,
+                n_matches: 0,
+                wins: 0,
+                draws: 0,
+                losses: 0,
+            });
+            score.n_matches += 1;
+            for game in games {
+                match (game, is_a) {
+                    (b'W', true) | (b'L', false) => score.wins += 1,
+                    (b'L', true) | (b'W', false) => score.losses += 1,
+                    _ => score.draws += 1,
+                }
+            }
+        }
+    }
+    let mut scores: Vec<SeedScore> = scores.into_values().collect();
+    scores.sort_by_key(|score| (score.seed_base, score.number));
+    Ok(scores)
 }
 
 /// Where the players stood after each match, in the order of time: the newest `limit` matches, or

@@ -195,6 +195,7 @@ impl SelfPlay {
                 }
             }
             self.journal.n_rows = progress.row;
+            self.journal.n_episodes = progress.episode;
             self.journal.last_checkpoint = Some((step, name.clone()));
         }
         self.journal.event(Event::Restored { checkpoint: name, step, row, episode })?;

@@ -530,13 +530,14 @@ pub fn fork(
         draft.set(path, value)?;
     }
     for (path, value) in overrides {
-        let path = crate::config::canonical(path);
+        let given = path;
+        let path = crate::config::canonical(given, Some(old.algo));
         if !old.overrides_whitelist.iter().any(|allowed| allowed == path) {
             let hint =
                 format!("its overrides_whitelist has {}", old.overrides_whitelist.join(", "));
             return Err(ConfigError::NotForkable { key: path.to_owned(), hint }.into());
         }
-        draft.set(path, value.clone())?;
+        draft.set(given, value.clone())?;
     }
     let config = draft.finish()?;
     let step = whole.step();

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cartridge_games::game::{Action, Game, GameSpec, Turn};
 use cartridge_games::registry::AnyGame;
 use cartridge_games::with_game;
+use cartridge_learn::alphazero::arena::n_views;
 use cartridge_learn::board_net::{BoardNet, Shape, Workspace};
 use cartridge_search::cache::Cache;
 use cartridge_search::evaluator::Evaluation;
@@ -347,11 +348,6 @@ struct Scratch {
     seen: Vec<f32>,
     logits: Vec<f32>,
     work: Workspace,
-}
-
-/// Views of a position that a search goes by.
-const fn n_views<G: Game>() -> usize {
-    if G::N_SYMMETRIES == 2 { 2 } else { 1 }
 }
 
 /// The probabilities of legal actions.

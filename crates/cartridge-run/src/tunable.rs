@@ -57,7 +57,7 @@ impl Tunable {
 
     /// The setting that `path` or an alias of it names.
     pub fn named(path: &str) -> Result<Self, ConfigError> {
-        let path = canonical(path);
+        let path = canonical(path, None);
         if let Some(found) = Self::ALL.into_iter().find(|tunable| tunable.path() == path) {
             return Ok(found);
         }

@@ -240,6 +240,7 @@ impl Worker {
                 }
             }
             self.journal.n_rows = progress.row;
+            self.journal.n_episodes = progress.episode;
             self.journal.last_checkpoint = Some((step, name.clone()));
         }
         self.journal.event(Event::Restored { checkpoint: name, step, row, episode })?;
@@ -311,7 +312,10 @@ impl Worker {
                     fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
                     write_beside(&folder.join("batch.safetensors"), &fault.to_bytes())?;
                     write_beside(&folder.join("weights.safetensors"), &fault.weights)?;
-                    format!("{message}; the minibatch and the weights are in {FAULT}/")
+                    format!(
+                        "{message}; the minibatch of update {} and the weights are in {FAULT}/",
+                        fault.update
+                    )
                 }
                 None => message,
             };
@@ -641,6 +645,8 @@ pub(crate) struct Journal {
     event_file: EventFile,
     records: Records,
     pub(crate) n_rows: u64,
+    /// Training episodes that have ended.
+    pub(crate) n_episodes: u64,
     n_updates: u64,
     last_sync: Instant,
     last_log: Option<Instant>,
@@ -657,6 +663,7 @@ impl Journal {
             event_file: EventFile::new(dir, attempt),
             records: Records::default(),
             n_rows: 0,
+            n_episodes: 0,
             n_updates: 0,
             last_sync: Instant::now(),
             last_log: None,
@@ -713,7 +720,9 @@ impl Journal {
     /// Records an update with its pace: its episodes, whose actions it takes, and a row of metrics.
     pub(crate) fn record(&mut self, update: &mut Update, fps: f64) -> Result<()> {
         self.episodes(&mut update.episodes)?;
-        let scalars = update.scalars.iter().copied().chain([(Metric::StepsPerSecond, fps)]);
+        self.n_episodes = update.episodes.last().map_or(self.n_episodes, |end| end.episode);
+        let counted = [(Metric::StepsPerSecond, fps), (Metric::Episodes, self.n_episodes as f64)];
+        let scalars = update.scalars.iter().copied().chain(counted);
         let scalars = scalars.map(|(metric, value)| (metric.name().to_owned(), value));
         let own = update.episode_metrics.iter();
         let own = own.map(|(name, value)| (format!("episode/{name}"), *value));

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use cartridge_games::env::AnyAction;
 use cartridge_games::scene::Scene;
 use cartridge_run::live::{ForeignFrames, Image, Moment, PixelFormat, Show, Source};
 use cartridge_run::steer::{self, By};
@@ -91,6 +92,12 @@ pub struct LiveFrame {
     pub reward: f64,
     /// Environment steps of the run when the episode ended; 0 where nobody knows.
     pub timestep: u64,
+    /// The action that led here; none at the start, and where nobody knows.
+    #[schema(required)]
+    pub action: Option<AnyAction>,
+    /// What is seen; none where it is more than a few numbers, or nobody knows.
+    #[schema(required)]
+    pub observation: Option<Vec<f32>>,
     /// The picture as shapes; none where it comes as pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
@@ -147,6 +154,8 @@ impl LiveFrame {
             step: moment.step,
             reward: moment.reward,
             timestep: moment.timestep,
+            action: moment.action.clone(),
+            observation: moment.observation.clone(),
             scene,
             image,
         }

@@ -62,7 +62,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cartridge_run::RunError;
 use cartridge_run::checkpoint;
 use cartridge_run::config::parse_options;
 use cartridge_run::games::fastrand::Rng;
@@ -71,6 +70,7 @@ use cartridge_run::games::registry::{
 };
 use cartridge_run::launch::Launcher;
 use cartridge_run::store::{DataDir, RunDir, RunId};
+use cartridge_run::{ConfigError, RunError};
 use indicatif::ProgressStyle;
 use serde_json::{Map, Value};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -136,11 +136,25 @@ pub(crate) struct Found {
     pub(crate) name: String,
 }
 
-/// Finds the checkpoint whose folder `text` is, or else that of the run `text` which `asked` means.
-pub(crate) fn find_checkpoint(data: &DataArgs, text: &str, asked: &str) -> anyhow::Result<Found> {
+/// Finds the checkpoint whose folder `text` is, or else that of the run `text` which `asked` means,
+/// by default the newest.
+pub(crate) fn find_checkpoint(
+    data: &DataArgs,
+    text: &str,
+    asked: Option<&str>,
+) -> anyhow::Result<Found> {
     if let Some((dir, id, name)) = checkpoint::at_path(Path::new(text)) {
+        if asked.is_some() {
+            let detail = format!("`{text}` is a checkpoint itself; name its run, {id}, to choose");
+            return Err(RunError::from(ConfigError::BadValue {
+                key: "--checkpoint".to_owned(),
+                detail,
+            })
+            .into());
+        }
         return Ok(Found { dir, id, name });
     }
+    let asked = asked.unwrap_or("latest");
     let id: RunId = text.parse().map_err(RunError::from)?;
     let dir = data.open_existing()?.run(&id);
     // A run that is not there is told from one that has none.

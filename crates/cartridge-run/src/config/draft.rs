@@ -10,18 +10,33 @@ use cartridge_learn::schedule::Schedule;
 use cartridge_learn::{dqn, ppo};
 use serde_json::{Map, Value, json};
 
-use super::setting::{aliases, options_of};
+use super::setting::{aliases, options_of, setting};
+use super::trainer::Course;
 use super::{
     Algorithm, Analytics, ConfigError, PARITY_ONLY, Preset, Resources, RunConfig, Trainer,
     canonical, default_keep_videos, default_shard_target_mb, default_whitelist, parse_assignment,
-    plain_words,
+    place, plain_words,
 };
 
 /// A configuration in the making: defaults with the user's words laid over them.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub(super) value: Value,
+    /// The other names that were used, each with what it means.
+    aliases: BTreeMap<String, String>,
+    /// Whether the learning rate is to fall, where CleanRL's word for it was used.
+    anneal_lr: Option<bool>,
+    /// The number of batches in an epoch, where CleanRL's word for it was used.
+    num_minibatches: Option<u64>,
 }
+
+/// CleanRL's words that are no setting but say something of one, with that one.
+pub(super) const SAYINGS: [(&str, &str); 2] =
+    [(ANNEAL_LR, LEARNING_RATE), (NUM_MINIBATCHES, BATCH_SIZE)];
+pub(super) const ANNEAL_LR: &str = "trainer.anneal_lr";
+const LEARNING_RATE: &str = "trainer.learning_rate";
+const NUM_MINIBATCHES: &str = "trainer.num_minibatches";
+const BATCH_SIZE: &str = "trainer.batch_size";
 
 impl Draft {
     /// The defaults for training `algo` on `env_id`.
@@ -60,42 +75,45 @@ impl Draft {
             }
             Algorithm::Dqn => json!({ "n_envs": dqn::Config::default().n_envs }),
         };
+        let course = Course::at(env_id);
         let evaluation = match algo {
             Algorithm::AlphaZero => json!({
-                "every_steps": 200_000, "episodes": 40, "final_episodes": 100,
+                "every_steps": course.evaluate_every, "episodes": 40, "final_episodes": 100,
                 "simulations": 64, "capture_video": false,
             }),
             Algorithm::Ppo | Algorithm::Dqn => json!({
                 "every_steps": 50_000, "episodes": 10, "final_episodes": 100, "capture_video": false,
             }),
         };
-        Ok(Self {
-            value: json!({
-                "env_id": env_id,
-                "env": {},
-                "algo": algo.id(),
-                "trainer": Trainer::new(algo, env_id),
-                "simulation": simulation,
-                "evaluation": evaluation,
-                "seeds": { "seed_base": 42, "per_episode": EpisodeSeeds::Hash },
-                "retention": {
-                    "checkpoint_every_steps": if is_game { 100_000 } else { 50_000 },
-                    "keep_checkpoints": 5,
-                    "shard_target_mb": default_shard_target_mb(),
-                    "keep_videos": default_keep_videos(),
-                    // So that what a run was on its way can be played against.
-                    "milestone_every_steps": if is_game { 500_000 } else { 0 },
-                },
-                "resources": Resources::default(),
-                "analytics": Analytics::default(),
-                "overrides_whitelist": default_whitelist(algo),
-            }),
-        })
+        Ok(Self::from(json!({
+            "env_id": env_id,
+            "env": {},
+            "algo": algo.id(),
+            "trainer": Trainer::new(algo, env_id),
+            "simulation": simulation,
+            "evaluation": evaluation,
+            "seeds": { "seed_base": 42, "per_episode": EpisodeSeeds::Hash },
+            "retention": {
+                "checkpoint_every_steps": if is_game { course.checkpoint_every } else { 50_000 },
+                "keep_checkpoints": 5,
+                "shard_target_mb": default_shard_target_mb(),
+                "keep_videos": default_keep_videos(),
+                // So that what a run was on its way can be played against.
+                "milestone_every_steps": if is_game { course.milestone_every } else { 0 },
+            },
+            "resources": Resources::default(),
+            "analytics": Analytics::default(),
+            "overrides_whitelist": default_whitelist(algo),
+        })))
+    }
+
+    fn from(value: Value) -> Self {
+        Self { value, aliases: BTreeMap::new(), anneal_lr: None, num_minibatches: None }
     }
 
     /// A configuration to be changed.
     pub fn of(config: &RunConfig) -> Self {
-        Self { value: serde_json::to_value(config).expect("a configuration is plain data") }
+        Self::from(serde_json::to_value(config).expect("a configuration is plain data"))
     }
 
     /// Lays the settings of a preset over the defaults.
@@ -133,7 +151,43 @@ impl Draft {
     /// Lays one value over the default: `key` is a full path, an alias, or an option of the
     /// environment.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
-        let key = canonical(key);
+        let (given, key) = (key, canonical(key, Some(self.algo())));
+        if SAYINGS.iter().any(|(word, _)| *word == given) {
+            self.say(given, &value)?;
+        } else {
+            self.set_path(key, value)?;
+        }
+        if given != key {
+            self.aliases.insert(given.to_owned(), key.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Takes note of one of [`SAYINGS`]; what it comes to depends on the whole.
+    fn say(&mut self, word: &str, value: &Value) -> Result<(), ConfigError> {
+        let bad = |detail: &str| ConfigError::BadValue {
+            key: word.to_owned(),
+            detail: format!("{value} is {detail}"),
+        };
+        if word == ANNEAL_LR {
+            self.anneal_lr = Some(value.as_bool().ok_or_else(|| bad("neither true nor false"))?);
+            return Ok(());
+        }
+        if self.algo() != Algorithm::Ppo {
+            return Err(self.unknown(word));
+        }
+        let number = value.as_f64().filter(|n| n.fract() == 0.0 && (1.0..9e15).contains(n));
+        self.num_minibatches =
+            Some(number.ok_or_else(|| bad("no whole number, 1 or more"))? as u64);
+        Ok(())
+    }
+
+    /// [`Self::set`] by full path, or by the name of an option of the environment.
+    fn set_path(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
+        if key == BATCH_SIZE {
+            // What is said last counts.
+            self.num_minibatches = None;
+        }
         if key == "overrides_whitelist" {
             self.value[key] = value;
             return Ok(());
@@ -209,6 +263,12 @@ impl Draft {
         self.finish_all().map_err(|mut errors| errors.swap_remove(0))
     }
 
+    /// [`Self::finish`] with the other names that were used.
+    pub fn resolve(self) -> Result<Resolved, ConfigError> {
+        let aliases = self.aliases.clone();
+        Ok(Resolved { config: self.finish()?, aliases })
+    }
+
     /// [`Self::finish`] that names everything that is wrong, in the order of the settings.
     pub fn finish_all(mut self) -> Result<RunConfig, Vec<ConfigError>> {
         // `1e6` is a whole number to people.
@@ -229,14 +289,17 @@ impl Draft {
             let range = range.ok().filter(|_| is_clipped).map(|range: Schedule| range.start());
             self.value["trainer"]["clip_range_vf"] = range.into();
         }
+        self.anneal();
+        let mut errors: Vec<ConfigError> =
+            self.divide_into_minibatches().err().into_iter().collect();
+        let algo = self.algo();
         if let Some(paths) = self.value["overrides_whitelist"].as_array_mut() {
             for path in paths {
                 if let Some(text) = path.as_str() {
-                    *path = canonical(text).into();
+                    *path = canonical(text, Some(algo)).into();
                 }
             }
         }
-        let mut errors = Vec::new();
         let config = loop {
             let error = match self.read() {
                 Ok(config) => break config,
@@ -253,6 +316,47 @@ impl Draft {
         if errors.is_empty() { Ok(config) } else { Err(errors) }
     }
 
+    /// CleanRL says only whether the learning rate falls: in a line to 0. One that falls in another
+    /// manner does so already.
+    fn anneal(&mut self) {
+        let Some(is_annealed) = self.anneal_lr else { return };
+        let rate = &mut self.value["trainer"]["learning_rate"];
+        // What is no learning rate is complained about where all values are.
+        let Ok(given) = serde_json::from_value::<Schedule>(rate.clone()) else { return };
+        let wanted = match (is_annealed, given) {
+            (true, Schedule::Constant(start)) => Schedule::Linear(start),
+            (true, falling) => falling,
+            (false, any) => Schedule::Constant(any.start()),
+        };
+        *rate = serde_json::to_value(wanted).expect("a schedule is plain data");
+    }
+
+    /// CleanRL says how many batches an epoch has; how large they are follows from what is gathered.
+    fn divide_into_minibatches(&mut self) -> Result<(), ConfigError> {
+        let Some(n) = self.num_minibatches else { return Ok(()) };
+        let size = |name: &str| self.value["simulation"][name].as_u64();
+        // What is no size is complained about where all values are.
+        let (Some(n_envs), Some(n_steps)) = (size("n_envs"), size("n_steps")) else {
+            return Ok(());
+        };
+        let gathered = n_envs.saturating_mul(n_steps);
+        let bad = |detail: String| {
+            let detail = format!(
+                "{detail}; {gathered} steps are gathered for one update (simulation.n_envs times simulation.n_steps): take another number, or set trainer.batch_size instead"
+            );
+            Err(ConfigError::BadValue { key: NUM_MINIBATCHES.to_owned(), detail })
+        };
+        if !gathered.is_multiple_of(n) {
+            return bad(format!("{n} batches of the same size cannot be made"));
+        }
+        let size: Value = (gathered / n).into();
+        if let Err(detail) = setting(BATCH_SIZE).map_or(Ok(()), |setting| setting.check(&size)) {
+            return bad(format!("{n} batches have a wrong size, {detail}"));
+        }
+        self.value["trainer"]["batch_size"] = size;
+        Ok(())
+    }
+
     /// Gives it its type; the error is about the first value of a wrong one.
     fn read(&self) -> Result<RunConfig, ConfigError> {
         // First, because its errors say where they are.
@@ -266,7 +370,8 @@ impl Draft {
     /// Sets the value that `error` is about back to its default; says whether that changed it.
     fn set_back(&mut self, error: &ConfigError) -> bool {
         let ConfigError::BadValue { key, .. } = error else { return false };
-        let Ok(Self { value: mut defaults }) = Self::new(self.env_id(), self.algo().id()) else {
+        let Ok(Self { value: mut defaults, .. }) = Self::new(self.env_id(), self.algo().id())
+        else {
             return false;
         };
         // A list is set back as a whole.
@@ -318,11 +423,14 @@ impl Draft {
         let key = key.rsplit('.').next().unwrap_or(key);
         let known = self.settings();
         let names = known.iter().filter_map(|path| path.split_once('.')).map(|(_, name)| name);
-        let others = aliases().filter_map(|(alias, _)| alias.split_once('.'));
-        let near = nearest(key, names.chain(others.map(|(_, name)| name)))?;
+        // A word of another library that says something of a setting is found as it is.
+        let sayings = SAYINGS.map(|(word, _)| (word, word));
+        let others = || aliases().chain(sayings);
+        let words = others().filter_map(|(alias, _)| alias.split_once('.'));
+        let near = nearest(key, names.chain(words.map(|(_, name)| name)))?;
         let is_named = |path: &str| path.rsplit('.').next() == Some(near);
         let by_alias =
-            || aliases().find(|(alias, _)| is_named(alias)).map(|(_, path)| path.to_owned());
+            || others().find(|(alias, _)| is_named(alias)).map(|(_, path)| path.to_owned());
         known.iter().find(|path| is_named(path)).cloned().or_else(by_alias)
     }
 }
@@ -384,6 +492,7 @@ impl Said {
             }
             other => other,
         };
+        let aliases = draft.aliases.clone();
         let config = match draft.finish_all() {
             Ok(config) if errors.is_empty() => config,
             Ok(_) => return Err(errors),
@@ -392,8 +501,7 @@ impl Said {
                 return Err(errors);
             }
         };
-        let aliases = self.given.into_iter().filter(|(path, given)| path != given);
-        Ok(Resolved { config, aliases: aliases.map(|(path, given)| (given, path)).collect() })
+        Ok(Resolved { config, aliases })
     }
 }
 
@@ -421,11 +529,11 @@ impl Draft {
         let mut errors = Vec::new();
         let mut said = Said::default();
         for (given, value) in settings {
-            let path = canonical(given).to_owned();
-            if let Some(other) = said.given.insert(path.clone(), given.clone()) {
+            let path = place(given, Some(self.algo()));
+            if let Some(other) = said.given.insert(path.to_owned(), given.clone()) {
                 let detail = format!("it is also given as `{other}`; say it once");
                 errors.push(ConfigError::BadValue { key: given.clone(), detail });
-            } else if let Err(error) = self.set(&path, value.clone()) {
+            } else if let Err(error) = self.set(given, value.clone()) {
                 errors.push(error);
             }
         }

@@ -340,7 +340,7 @@ fn with(mut schema: Value, more: Value) -> Value {
 fn presets_of(algo: Algorithm, env_id: Option<&str>) -> Vec<Value> {
     let has = |preset: &Preset| match env_id {
         Some(env_id) => preset.settings(algo, env_id).is_some(),
-        None => !preset.depends_on_environment(),
+        None => !preset.depends_on_environment(algo),
     };
     Preset::ALL
         .into_iter()
@@ -379,8 +379,8 @@ fn presets() -> Value {
     let list = Preset::ALL.into_iter().map(|preset| {
         let mut places = Vec::new();
         for algo in Algorithm::ALL {
-            let envs: Vec<Option<&str>> = if preset.depends_on_environment() {
-                let known = environments().iter().map(|env| env.id);
+            let envs: Vec<Option<&str>> = if preset.depends_on_environment(algo) {
+                let known = ids_of(algo).into_iter();
                 known.filter(|id| preset.settings(algo, id).is_some()).map(Some).collect()
             } else {
                 vec![None]

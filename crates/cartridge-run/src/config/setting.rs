@@ -729,6 +729,7 @@ pub const SETTINGS: &[Setting] = &[
         "simulation.num_steps",
         "trainer.rollout_len",
         "trainer.num_steps",
+        "trainer.n_steps",
     ]),
     Setting::new(
         "evaluation.every_steps",

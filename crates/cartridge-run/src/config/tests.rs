@@ -59,6 +59,116 @@ fn values_are_clipped_as_in_other_libraries() {
     check(&["trainer.clip_range_vf=0.7"], Ok((path, json!(0.7))));
 }
 
+/// CleanRL says whether the learning rate falls, and how many batches there are, in any order.
+#[test]
+fn words_of_cleanrl_that_say_something_of_a_setting() {
+    let rate = "/trainer/learning_rate";
+    check(&["trainer.anneal_lr=True"], Ok((rate, json!("lin_0.0003"))));
+    check(
+        &["trainer.anneal_lr=true", "trainer.learning_rate=2.5e-4"],
+        Ok((rate, json!("lin_0.00025"))),
+    );
+    check(&["trainer.lr=cos_0.001", "trainer.anneal_lr=true"], Ok((rate, json!("cos_0.001"))));
+    check(&["trainer.anneal_lr=False"], Ok((rate, json!(3e-4))));
+    check(&["trainer.lr=lin_0.001", "trainer.anneal_lr=false"], Ok((rate, json!(0.001))));
+    check(&["trainer.anneal_lr=0.5"], Err("`trainer.anneal_lr`: 0.5 is neither true nor false"));
+    let size = "/trainer/batch_size";
+    check(&["trainer.num_minibatches=4"], Ok((size, json!(512))));
+    check(
+        &["trainer.num_minibatches=4", "trainer.num_envs=4", "trainer.num_steps=128"],
+        Ok((size, json!(128))),
+    );
+    check(&["trainer.num_minibatches=4", "trainer.batch_size=32"], Ok((size, json!(32))));
+    check(&["trainer.batch_size=32", "trainer.num_minibatches=4"], Ok((size, json!(512))));
+    check(
+        &["trainer.num_minibatches=3"],
+        Err(
+            "`trainer.num_minibatches`: 3 batches of the same size cannot be made; 2048 steps are gathered for one update (simulation.n_envs times simulation.n_steps): take another number, or set trainer.batch_size instead",
+        ),
+    );
+    check(
+        &["trainer.num_minibatches=256"],
+        Err(
+            "`trainer.num_minibatches`: 256 batches have a wrong size, 8 is not between 16 and 65536; 2048 steps are gathered for one update (simulation.n_envs times simulation.n_steps): take another number, or set trainer.batch_size instead",
+        ),
+    );
+    check(
+        &["trainer.num_minibatches=0"],
+        Err("`trainer.num_minibatches`: 0 is no whole number, 1 or more"),
+    );
+    check(
+        &["trainer.num_minibatch=4"],
+        Err("unknown option `trainer.num_minibatch`; did you mean `trainer.num_minibatches`?"),
+    );
+    check(&["trainer.norm_adv=False"], Ok(("/trainer/normalize_advantage", json!(false))));
+    check(&["trainer.target_kl=None"], Ok(("/trainer/target_kl", Value::Null)));
+    let mut dqn = Draft::new("CartPole-v1", "dqn").unwrap();
+    assert!(dqn.set_text("trainer.num_minibatches=4").is_err(), "DQN has no epochs");
+}
+
+/// Stable-Baselines3's `n_steps` is another thing with DQN.
+#[test]
+fn a_word_means_what_the_algorithm_has() {
+    let build = |algo: &str| {
+        let mut draft = Draft::new("CartPole-v1", algo).unwrap();
+        draft.set_text("trainer.n_steps=16").unwrap();
+        draft.set_text("trainer.n_envs=4").unwrap();
+        let Resolved { config, aliases } = draft.resolve().unwrap();
+        (serde_json::to_value(config).unwrap(), serde_json::to_value(aliases).unwrap())
+    };
+    let (ppo, aliases) = build("ppo");
+    assert_eq!(ppo["simulation"], json!({ "n_envs": 4, "n_steps": 16 }));
+    assert_eq!(
+        aliases,
+        json!({ "trainer.n_envs": "simulation.n_envs", "trainer.n_steps": "simulation.n_steps" })
+    );
+    let (dqn, aliases) = build("dqn");
+    assert_eq!((&dqn["trainer"]["n_steps"], &dqn["simulation"]["n_envs"]), (&json!(16), &json!(4)));
+    assert_eq!(aliases, json!({ "trainer.n_envs": "simulation.n_envs" }));
+}
+
+/// As the API reads them: each word fills a place, and is named where it fills one twice.
+#[test]
+fn words_beside_each_other() {
+    let resolve = |trainer: Value| {
+        let given = json!({ "env_id": "CartPole-v1", "trainer": trainer });
+        Resolved::new(given.as_object().unwrap(), None)
+    };
+    let resolved =
+        resolve(json!({ "anneal_lr": true, "learning_rate": 1e-3, "num_minibatches": 8 })).unwrap();
+    assert_eq!(
+        serde_json::to_value(&resolved.aliases).unwrap(),
+        json!({
+            "trainer.anneal_lr": "trainer.learning_rate",
+            "trainer.num_minibatches": "trainer.batch_size",
+        })
+    );
+    let config = serde_json::to_value(&resolved.config).unwrap();
+    assert_eq!(config["trainer"]["learning_rate"], "lin_0.001");
+    assert_eq!(config["trainer"]["batch_size"], 256);
+    let errors = resolve(json!({ "batch_size": 64, "num_minibatches": 8 })).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "`trainer.num_minibatches`: it is also given as `trainer.batch_size`; say it once"
+    );
+}
+
+#[test]
+fn uneven_batches_are_warned_of() {
+    let warnings = |setting: &str| {
+        let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
+        draft.set_text(setting).unwrap();
+        draft.finish().unwrap().warnings()
+    };
+    assert_eq!(warnings("trainer.batch_size=64"), [""; 0]);
+    assert_eq!(
+        warnings("trainer.batch_size=100"),
+        [
+            "trainer.batch_size 100 does not divide the 2048 steps gathered for one update (simulation.n_envs times simulation.n_steps): the last batch of an epoch has 48"
+        ]
+    );
+}
+
 /// Somewhere that an algorithm learns.
 fn usual_place(algo: Algorithm) -> &'static str {
     if algo.learns_games() { "connect4" } else { "CartPole-v1" }
@@ -113,6 +223,241 @@ fn presets_are_whole() {
     assert_eq!(error, "there is no preset `fsat`; did you mean `fast`?");
 }
 
+/// Compares what a preset comes to with a table of values by full path. `rest` is whether everything
+/// else of the trainer is to be as by default.
+#[track_caller]
+fn check_preset(algo: &str, env: &str, preset: &str, rest: bool, expected: &[(&str, Value)]) {
+    let finish = |draft: Draft| serde_json::to_value(draft.finish().unwrap()).unwrap();
+    let mut draft = Draft::new(env, algo).unwrap();
+    let defaults = finish(draft.clone());
+    draft.apply(preset).unwrap();
+    let config = finish(draft);
+    let is_same = |a: &Value, b: &Value| a == b || (a.is_number() && a.as_f64() == b.as_f64());
+    for (path, value) in expected {
+        let found = &config.pointer(&format!("/{}", path.replace('.', "/"))).unwrap();
+        assert!(is_same(found, value), "{algo} {env} {preset}: {path} is {found}, not {value}");
+    }
+    if rest {
+        for (name, value) in config["trainer"].as_object().unwrap() {
+            let path = format!("trainer.{name}");
+            let is_listed = expected.iter().any(|(listed, _)| *listed == path);
+            let default = &defaults["trainer"][name];
+            assert!(is_listed || value == default, "{algo} {env} {preset}: {path} is {value}");
+        }
+    }
+}
+
+/// RL-Zoo's `hyperparams/ppo.yml` and `dqn.yml`, value by value; what it does not say is as
+/// Stable-Baselines3 has it.
+#[test]
+fn zoo_presets_have_the_values_of_rl_zoo() {
+    type Row = (&'static str, [f64; 7], Vec<(&'static str, Value)>);
+    let ppo: [Row; 6] = [
+        // Environments, steps, steps of a rollout, batch, lambda, gamma, epochs; then what only some say.
+        (
+            "CartPole-v1",
+            [8.0, 1e5, 32.0, 256.0, 0.8, 0.98, 20.0],
+            vec![
+                ("trainer.learning_rate", json!("lin_0.001")),
+                ("trainer.clip_range", json!("lin_0.2")),
+            ],
+        ),
+        (
+            "LunarLander-v3",
+            [16.0, 1e6, 1024.0, 64.0, 0.98, 0.999, 4.0],
+            vec![("trainer.ent_coef", json!(0.01))],
+        ),
+        (
+            "BipedalWalker-v3",
+            [32.0, 5e6, 2048.0, 64.0, 0.95, 0.999, 10.0],
+            vec![
+                ("trainer.learning_rate", json!(3e-4)),
+                ("trainer.clip_range", json!(0.18)),
+                ("trainer.normalize_observation", json!(true)),
+                ("trainer.normalize_reward", json!(true)),
+            ],
+        ),
+        (
+            "Acrobot-v1",
+            [16.0, 1e6, 256.0, 64.0, 0.94, 0.99, 4.0],
+            vec![
+                ("trainer.normalize_observation", json!(true)),
+                ("trainer.normalize_reward", json!(true)),
+            ],
+        ),
+        (
+            "MountainCar-v0",
+            [16.0, 1e6, 16.0, 64.0, 0.98, 0.99, 4.0],
+            vec![
+                ("trainer.normalize_observation", json!(true)),
+                ("trainer.normalize_reward", json!(true)),
+            ],
+        ),
+        (
+            "Pendulum-v1",
+            [4.0, 1e5, 1024.0, 64.0, 0.95, 0.9, 10.0],
+            vec![("trainer.learning_rate", json!(1e-3)), ("trainer.clip_range", json!(0.2))],
+        ),
+    ];
+    for (env, numbers, more) in ppo {
+        let names = [
+            "simulation.n_envs",
+            "trainer.total_timesteps",
+            "simulation.n_steps",
+            "trainer.batch_size",
+            "trainer.gae_lambda",
+            "trainer.gamma",
+            "trainer.n_epochs",
+        ];
+        let mut expected: Vec<(&str, Value)> =
+            names.into_iter().zip(numbers.map(Value::from)).collect();
+        expected.extend(more.iter().cloned());
+        let is_said = |path: &str| more.iter().any(|(listed, _)| *listed == path);
+        for (path, default) in [
+            ("trainer.ent_coef", 0.0),
+            ("trainer.learning_rate", 3e-4),
+            ("trainer.clip_range", 0.2),
+        ] {
+            if !is_said(path) {
+                expected.push((path, default.into()));
+            }
+        }
+        check_preset("ppo", env, "zoo", true, &expected);
+    }
+    // Steps, learning rate, batch, buffer, start, gamma, target, train_freq, gradient steps,
+    // exploration and its end.
+    let lander = [1e5, 6.3e-4, 128.0, 5e4, 0.0, 0.99, 250.0, 4.0, -1.0, 0.12, 0.1];
+    for (env, numbers) in [
+        ("CartPole-v1", [5e4, 2.3e-3, 64.0, 1e5, 1e3, 0.99, 10.0, 256.0, 128.0, 0.16, 0.04]),
+        ("LunarLander-v3", lander),
+        ("Acrobot-v1", lander),
+        ("MountainCar-v0", [1.2e5, 4e-3, 128.0, 1e4, 1e3, 0.98, 600.0, 16.0, 8.0, 0.2, 0.07]),
+    ] {
+        let names = [
+            "trainer.total_timesteps",
+            "trainer.learning_rate",
+            "trainer.batch_size",
+            "trainer.buffer_size",
+            "trainer.learning_starts",
+            "trainer.gamma",
+            "trainer.target_update_interval",
+            "trainer.train_freq",
+            "trainer.gradient_steps",
+            "trainer.exploration_fraction",
+            "trainer.exploration_final_eps",
+        ];
+        let mut expected: Vec<(&str, Value)> =
+            names.into_iter().zip(numbers.map(Value::from)).collect();
+        expected.push(("trainer.net_arch", json!([256, 256])));
+        expected.push(("simulation.n_envs", json!(1)));
+        check_preset("dqn", env, "zoo", true, &expected);
+    }
+}
+
+/// What the general presets are by definition; the rest of them was searched.
+#[test]
+fn general_presets_have_the_values_of_their_definition() {
+    let names = |algo: &str| match algo {
+        "ppo" => &["learning_rate", "total_timesteps", "batch_size", "gamma"][..],
+        _ => &[
+            "learning_rate",
+            "total_timesteps",
+            "batch_size",
+            "gamma",
+            "buffer_size",
+            "exploration_fraction",
+            "exploration_final_eps",
+        ],
+    };
+    let ppo: [(&str, &[f64], u64); 3] = [
+        ("fast", &[4e-4, 2e5, 64.0, 0.98], 1024),
+        ("stable", &[3e-4, 1e6, 64.0, 0.99], 2048),
+        ("high_score", &[1e-4, 3e6, 256.0, 0.995], 4096),
+    ];
+    let dqn: [(&str, &[f64]); 3] = [
+        ("fast", &[5e-4, 2e5, 64.0, 0.98, 5e4, 0.2, 0.05]),
+        ("stable", &[3e-4, 1e6, 64.0, 0.99, 1e5, 0.1, 0.02]),
+        ("high_score", &[1e-4, 3e6, 128.0, 0.995, 3e5, 0.05, 0.01]),
+    ];
+    let ppo = ppo.map(|(preset, numbers, n_steps)| ("ppo", preset, numbers, Some(n_steps)));
+    let dqn = dqn.map(|(preset, numbers)| ("dqn", preset, numbers, None));
+    for (algo, preset, numbers, n_steps) in ppo.into_iter().chain(dqn) {
+        let paths: Vec<String> = names(algo).iter().map(|name| format!("trainer.{name}")).collect();
+        let mut expected: Vec<(&str, Value)> = paths
+            .iter()
+            .map(String::as_str)
+            .zip(numbers.iter().copied().map(Value::from))
+            .collect();
+        expected.extend(n_steps.map(|n_steps| ("simulation.n_steps", n_steps.into())));
+        if (algo, preset) == ("dqn", "fast") {
+            // It begins with the rate of the definition, and falls.
+            expected[0].1 = json!("lin_0.0005");
+        }
+        for env in ["CartPole-v1", "LunarLander-v3"] {
+            check_preset(algo, env, preset, false, &expected);
+        }
+    }
+}
+
+/// The names of CleanRL, RL-Zoo and older files, each with a value that is not the default.
+#[test]
+fn every_alias_sets_its_setting() {
+    for (algo, alias, value, path) in [
+        ("ppo", "trainer.lr", json!(0.002), "trainer.learning_rate"),
+        ("ppo", "trainer.num_envs", json!(3), "simulation.n_envs"),
+        ("ppo", "trainer.n_envs", json!(3), "simulation.n_envs"),
+        ("ppo", "simulation.num_envs", json!(3), "simulation.n_envs"),
+        ("ppo", "simulation.parallel_envs", json!(3), "simulation.n_envs"),
+        ("dqn", "trainer.num_envs", json!(3), "simulation.n_envs"),
+        ("ppo", "trainer.num_steps", json!(128), "simulation.n_steps"),
+        ("ppo", "trainer.n_steps", json!(128), "simulation.n_steps"),
+        ("ppo", "simulation.num_steps", json!(128), "simulation.n_steps"),
+        ("ppo", "simulation.rollout_len", json!(128), "simulation.n_steps"),
+        ("ppo", "trainer.minibatch_size", json!(32), "trainer.batch_size"),
+        ("ppo", "trainer.update_epochs", json!(4), "trainer.n_epochs"),
+        ("ppo", "trainer.clip_coef", json!(0.1), "trainer.clip_range"),
+        ("ppo", "trainer.clip_vloss", json!(0.3), "trainer.clip_range_vf"),
+        ("ppo", "trainer.norm_adv", json!(false), "trainer.normalize_advantage"),
+        ("ppo", "trainer.norm_obs", json!(true), "trainer.normalize_observation"),
+        ("ppo", "trainer.norm_reward", json!(true), "trainer.normalize_reward"),
+        ("ppo", "trainer.entropy_coef", json!(0.01), "trainer.ent_coef"),
+        ("dqn", "trainer.start_e", json!(0.9), "trainer.exploration_initial_eps"),
+        ("dqn", "trainer.end_e", json!(0.01), "trainer.exploration_final_eps"),
+        ("dqn", "trainer.target_network_frequency", json!(500), "trainer.target_update_interval"),
+        ("dqn", "trainer.train_frequency", json!(10), "trainer.train_freq"),
+        ("ppo", "n_timesteps", json!(50_000), "trainer.total_timesteps"),
+        ("ppo", "total_timesteps", json!(50_000), "trainer.total_timesteps"),
+        ("ppo", "trainer.n_timesteps", json!(50_000), "trainer.total_timesteps"),
+    ] {
+        let mut draft = Draft::new("CartPole-v1", algo).unwrap();
+        let pointer = format!("/{}", path.replace('.', "/"));
+        assert_ne!(draft.value.pointer(&pointer), Some(&value), "{alias} is tried in vain");
+        draft.set(alias, value.clone()).unwrap();
+        let Resolved { config, aliases } = draft.resolve().unwrap();
+        let config = serde_json::to_value(config).unwrap();
+        assert_eq!(config.pointer(&pointer), Some(&value), "{alias} with {algo}");
+        assert_eq!(aliases.get(alias).map(String::as_str), Some(path));
+    }
+}
+
+#[test]
+fn presets_of_games_are_parts_and_multiples_of_their_usual_training() {
+    #[track_caller]
+    fn check(game: &str, network: &str, moves: [u64; 3]) {
+        for (preset, moves) in ["fast", "stable", "high_score"].into_iter().zip(moves) {
+            let mut draft = Draft::new(game, "alphazero").unwrap();
+            draft.apply(preset).unwrap();
+            let config = draft.finish().unwrap();
+            assert_eq!(config.trainer.total_timesteps(), moves, "{preset}");
+            let trainer = serde_json::to_value(&config.trainer).unwrap();
+            assert_eq!(trainer["network"], network);
+        }
+    }
+    check("tictactoe", "tiny", [500_000, 3_000_000, 12_000_000]);
+    check("connect4", "mlp", [3_000_000, 18_000_000, 72_000_000]);
+    check("othello", "mlp", [2_000_000, 12_000_000, 48_000_000]);
+}
+
 #[test]
 fn games_and_environments_are_learnt_by_different_algorithms() {
     let error = |env: &str, algo: &str| Draft::new(env, algo).unwrap_err().to_string();
@@ -136,8 +481,8 @@ fn games_and_environments_are_learnt_by_different_algorithms() {
         cartridge_learn::alphazero::Config {
             self_play: settings.self_play,
             ..cartridge_learn::alphazero::Config::new(
-                cartridge_learn::board_net::Preset::Small.config(),
-                3_000_000
+                cartridge_learn::board_net::Preset::Mlp.config(),
+                18_000_000
             )
         },
         "the defaults are the learner's"

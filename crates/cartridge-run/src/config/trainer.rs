@@ -379,17 +379,49 @@ pub(super) const GAMES_OF_A_LANE: u32 = 64;
 /// Positions whose evaluation each lane remembers.
 const CACHE_POSITIONS: usize = 1 << 16;
 
-impl AlphaZeroTrainer {
-    /// With these networks what is asked of each game was reached; of other sizes
-    /// `benches/results/alphazero-sizes.txt` has figures of shorter trainings. At Othello, where moves differ less in
-    /// what they come to, a search must count for more: with 0.1 as at Connect 4 the policy hardly
-    /// moved (`benches/results/othello-settings.txt`).
-    fn new(game: &str) -> Self {
-        let (network, total_timesteps) = match game {
-            "tictactoe" => (Preset::Tiny, 3_000_000),
-            "othello" => (Preset::Small, 4_000_000),
-            _ => (Preset::Small, 3_000_000),
+/// How long a training at a game is, and what learns there, unless somebody says otherwise.
+///
+/// The network is the one of the sizes that is strongest after the same time
+/// (`benches/results/alphazero-sizes.txt`). Layers that see the board as a list of numbers are several
+/// times as quick as convolutions, so that their trainings have more moves and are looked at less
+/// often.
+pub(super) struct Course {
+    pub(super) network: Preset,
+    pub(super) total_timesteps: u64,
+    pub(super) evaluate_every: u64,
+    pub(super) checkpoint_every: u64,
+    pub(super) milestone_every: u64,
+}
+
+impl Course {
+    pub(super) fn at(game: &str) -> Self {
+        let tic_tac_toe = Self {
+            network: Preset::Tiny,
+            total_timesteps: 3_000_000,
+            evaluate_every: 200_000,
+            checkpoint_every: 100_000,
+            milestone_every: 500_000,
         };
+        let larger_board = Self {
+            network: Preset::Mlp,
+            total_timesteps: 18_000_000,
+            evaluate_every: 1_000_000,
+            checkpoint_every: 500_000,
+            milestone_every: 2_000_000,
+        };
+        match game {
+            "connect4" => larger_board,
+            "othello" => Self { total_timesteps: 12_000_000, ..larger_board },
+            _ => tic_tac_toe,
+        }
+    }
+}
+
+impl AlphaZeroTrainer {
+    /// At Othello, where moves differ less in what they come to, a search must count for more: with
+    /// 0.1 as at Connect 4 the policy hardly moved (`benches/results/othello-settings.txt`).
+    fn new(game: &str) -> Self {
+        let Course { network, total_timesteps, .. } = Course::at(game);
         let value_scale = (game == "othello").then_some(1.5);
         let config = alphazero::Config::new(network.config(), total_timesteps);
         let play = config.self_play;

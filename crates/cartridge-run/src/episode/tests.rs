@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::*;
 use crate::human::Session;
+use crate::play::{NewPlay, Side};
+use crate::player::Door;
 use crate::trace::{self, trace};
 
 pub(crate) fn data() -> (tempfile::TempDir, DataDir) {
@@ -225,6 +227,45 @@ fn a_persons_episodes_come_through_the_same_door() {
         assert_eq!(moments.last().unwrap().terminated, Some(true));
     }
     assert_eq!(archive.replay(3).unwrap().n_steps(), 0, "it waits to be played");
+}
+
+#[test]
+fn a_persons_game_on_a_board_is_an_episode_as_it_stands() {
+    let (_folder, data) = data();
+    let new = NewPlay {
+        game: "tictactoe",
+        opponent: "builtin:random",
+        door: Door::Http,
+        side: Side::First,
+        seed: 5,
+        owner: "ada",
+    };
+    let id = Play::begin(&data, "0", new).unwrap().manifest.id;
+    let mut archive = Archive::open(&data, &id).unwrap();
+    let total =
+        |archive: &mut Archive| archive.page(Sort::Time, Order::Ascending, 0, 9).unwrap().total;
+    assert_eq!(total(&mut archive), 0, "nothing was played yet");
+    assert!(archive.replay(1).is_err());
+    let mut play = Play::make_move(&data, &id, 4, 0).unwrap();
+    let replay = archive.replay(1).unwrap();
+    assert!(replay.matches && !replay.head.terminated, "it goes on");
+    assert_eq!((replay.n_steps(), replay.head.seed), (2, Some(5)));
+    // What is taken back was not played.
+    Play::take_back(&data, &id, None).unwrap();
+    assert_eq!(total(&mut archive), 0);
+    play.moves.clear();
+    while play.outcome().is_none() {
+        let game = Play::load(&data, &id).unwrap();
+        let action = game.game.legal_actions()[0].0;
+        play = Play::make_move(&data, &id, action, game.moves.len() as u32).unwrap();
+    }
+    assert_eq!(total(&mut archive), 1);
+    let replay = archive.replay(1).unwrap();
+    assert!(replay.matches && replay.head.terminated);
+    assert_eq!(replay.head.reward, f64::from(play.game.score(Seat(0))));
+    let moments = archive.steps(1, 0..u64::MAX, true).unwrap();
+    assert_eq!(moments.len(), play.moves.len() + 1);
+    assert_eq!(moments.last().unwrap().scene.as_ref(), Some(&play.game.scene()));
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl History {
         for line in lines {
             let (row, step, t) = (line.row, line.step, line.t);
             let values = MetricValues { row, step, t, values: line.values };
-            for (name, value) in metrics::rename_row(&values, &names).values {
+            for (name, value) in metrics::rename_row(&values, &names, None).values {
                 let name = names.iter().find(|known| **known == name).expect("it was asked for");
                 history.series.entry(name).or_default().push(Point { step, t, value });
             }

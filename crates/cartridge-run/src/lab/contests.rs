@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cartridge_store::{MatchLine, MatchLog, RunFilter, RunId, RunKind};
+use cartridge_store::{MatchLine, MatchLog, MatchPlayer, RunFilter, RunId, RunKind};
 use serde_json::{Map, Value};
 
 use super::evaluations::Depth;
@@ -15,7 +15,7 @@ use crate::leaderboard::{self, Asked, Leaderboard};
 use crate::matches::{MatchSummary, SeedPlan};
 use crate::player::{self, Door, Table};
 use crate::queue::Demand;
-use crate::ratings::{self, Moment, Rating, RatingGroup, Ratings};
+use crate::ratings::{self, Known, Moment, Ratings, SeedScore};
 use crate::steer::By;
 use crate::tournament::{self, Kind, TournamentSummary};
 
@@ -193,14 +193,9 @@ impl Lab {
         })
     }
 
-    /// How strong a player of a game is, by its key, and who has the rating 0; nothing where it has
-    /// not played.
-    pub fn rating(&self, game: &str, key: &str) -> Result<Option<(Rating, String)>> {
-        let ratings = self.ratings(game, None)?;
-        Ok(ratings.groups.into_iter().find_map(|RatingGroup { anchor, players }| {
-            let found = players.into_iter().find(|rating| rating.player.key == key);
-            found.map(|rating| (rating, anchor))
-        }))
+    /// How strong a player of a game is; nothing where neither it nor its network has played.
+    pub fn rating(&self, game: &str, player: &MatchPlayer) -> Result<Option<Known>> {
+        Ok(self.ratings(game, None)?.of(player))
     }
 
     /// Where the players stood after each of the newest matches, oldest first.
@@ -221,6 +216,11 @@ impl Lab {
             matches.histories.insert(0, (key, made.clone()));
             Ok(made)
         })
+    }
+
+    /// How a player of a game did seed by seed, over all of its matches.
+    pub fn seed_scores(&self, game: &str, player: &str) -> Result<Vec<SeedScore>> {
+        self.with_matches(|matches| ratings::by_seed(&matches.log.lines, game, player))
     }
 
     fn with_matches<T>(&self, ask: impl FnOnce(&mut Matches) -> Result<T>) -> Result<T> {

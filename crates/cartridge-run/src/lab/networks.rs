@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cartridge_store::{Model, ModelList, ModelVersion, RunFilter, RunKind};
+use cartridge_store::{MatchPlayer, Model, ModelList, ModelVersion, RunFilter, RunKind};
 
 use super::Lab;
 use crate::checkpoint;
@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::model;
 use crate::player::{self, Origin};
 use crate::policy_file::PolicyFile;
-use crate::ratings::Rating;
+use crate::ratings::Known;
 use crate::shipped;
+use crate::thinker::{STRENGTHS, Strength};
 
 /// The newest trainings of a game whose checkpoints are listed.
 const MOST_RUNS: usize = 20;
@@ -32,9 +33,12 @@ pub struct NetworkView {
     pub origin: Origin,
     /// Whether it says what positions are worth, so that it can search.
     pub can_search: bool,
-    /// How strong it was found to be: with how many simulations, what, and who has the rating 0.
-    pub ratings: Vec<(Option<u32>, Rating, String)>,
+    /// How strong it was found to be, for each strength at which it can be played.
+    pub ratings: Vec<StrengthRating>,
 }
+
+/// The simulations of a strength, none for a network that cannot search, and how strong it is so.
+pub type StrengthRating = (Option<u32>, Known);
 
 /// What a network is to the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,31 +58,40 @@ impl Lab {
     /// checkpoints, the newest first.
     pub fn networks(&self, game: &str) -> Result<Vec<NetworkView>> {
         let ratings = self.ratings(game, None)?;
-        let rated = |key: &str| -> Vec<(Option<u32>, Rating, String)> {
-            let groups = ratings.groups.iter();
-            let all = groups.flat_map(|group| group.players.iter().map(move |it| (it, group)));
-            let of_key = all.filter_map(|(rating, group)| {
-                let rest = rating.player.key.strip_prefix(key)?;
-                let n_simulations = rest.strip_prefix(':').and_then(|n| n.parse().ok());
-                let is_it = rest.is_empty() || n_simulations.is_some();
-                is_it.then(|| (n_simulations, rating.clone(), group.anchor.clone()))
-            });
-            let mut found: Vec<_> = of_key.collect();
-            found.sort_by_key(|(n_simulations, ..)| *n_simulations);
-            found
+        let rated = |key: &str, sha256: Option<String>, can_search: bool| -> Vec<StrengthRating> {
+            let player =
+                |key: String| MatchPlayer { key, name: String::new(), sha256: sha256.clone() };
+            if !can_search {
+                return ratings
+                    .of(&player(key.to_owned()))
+                    .map(|it| (None, it))
+                    .into_iter()
+                    .collect();
+            }
+            let at = |strength: &Strength| {
+                let n_simulations = strength.n_simulations;
+                let known = ratings.of(&player(format!("{key}:{n_simulations}")))?;
+                Some((Some(n_simulations), known))
+            };
+            STRENGTHS.iter().filter_map(at).collect()
         };
         let mut networks = Vec::new();
         if let Some((name, version)) = player::best(&self.data, game)? {
             let key = format!("model:{name}@{}", version.version);
             let list = ModelList::read(&self.data)?;
-            networks.extend(self.of_version(list.get(&name)?, &version).map(|network| {
-                let (id, kind) = ("best".to_owned(), NetworkKind::Best);
-                NetworkView { id, kind, ratings: rated(&key), ..network }
-            }));
+            networks.extend(self.of_version(list.get(&name)?, &version).map(
+                |(network, sha256)| {
+                    let (id, kind) = ("best".to_owned(), NetworkKind::Best);
+                    let ratings = rated(&key, Some(sha256), network.can_search);
+                    NetworkView { id, kind, ratings, ..network }
+                },
+            ));
         }
         if let Some(file) = shipped::model(game) {
             let sha256 = cartridge_store::models::sha256(file);
             let parsed = PolicyFile::parse(Path::new("shipped"), file)?;
+            let (key, can_search) =
+                (format!("shipped:{}", &sha256[..16]), parsed.policy.has_value());
             networks.push(NetworkView {
                 id: "shipped".to_owned(),
                 kind: NetworkKind::Shipped,
@@ -87,15 +100,15 @@ impl Lab {
                     run: parsed.policy.metadata("run_id").and_then(|run| run.parse().ok()),
                     step: Some(parsed.step()).filter(|step| *step > 0),
                 },
-                can_search: parsed.policy.has_value(),
-                ratings: rated(&format!("shipped:{}", &sha256[..16])),
+                can_search,
+                ratings: rated(&key, Some(parsed.learnt_sha256()), can_search),
             });
         }
         let list = ModelList::read(&self.data)?;
         for model in list.models.iter().filter(|it| it.env_id == game && !it.archived) {
             for version in model.versions.iter().rev().take(MOST_OF_EACH) {
-                networks.extend(self.of_version(model, version).map(|network| {
-                    let ratings = rated(&network.id);
+                networks.extend(self.of_version(model, version).map(|(network, sha256)| {
+                    let ratings = rated(&network.id, Some(sha256), network.can_search);
                     NetworkView { ratings, ..network }
                 }));
             }
@@ -110,8 +123,10 @@ impl Lab {
             for name in checkpoint::names(&dir)?.iter().rev().take(MOST_OF_EACH) {
                 let key = format!("run:{id}@{name}");
                 let step = checkpoint::step_in(name);
+                // It may be gone by now, and is rated by its name alone then.
+                let sha256 = checkpoint::manifest(&dir, id, name).ok().map(|it| it.weights_sha256);
                 networks.push(NetworkView {
-                    ratings: rated(&key),
+                    ratings: rated(&key, sha256, true),
                     id: key,
                     kind: NetworkKind::Checkpoint,
                     name: format!("{id} at step {}", step.unwrap_or(0)),
@@ -123,15 +138,17 @@ impl Lab {
         Ok(networks)
     }
 
-    /// A version of a model, if it can be read.
-    fn of_version(&self, model: &Model, version: &ModelVersion) -> Option<NetworkView> {
+    /// A version of a model and the hash of what it has learnt, if it can be read.
+    fn of_version(&self, model: &Model, version: &ModelVersion) -> Option<(NetworkView, String)> {
         let name = format!("{}@{}", model.name, version.version);
         let is_ours = version.files.iter().any(|file| file.file == model::WEIGHTS);
-        let can_search = is_ours || {
+        let (can_search, sha256) = if is_ours {
+            (true, version.sha256.clone())
+        } else {
             let read = model::read_file(&self.data, &model.name, version, model::ONNX);
             let parsed = read.and_then(|bytes| PolicyFile::parse(Path::new(&name), &bytes));
             match parsed {
-                Ok(file) => file.policy.has_value(),
+                Ok(file) => (file.policy.has_value(), file.learnt_sha256()),
                 Err(error) => {
                     tracing::warn!(model = name, %error, "cannot read a model");
                     return None;
@@ -139,13 +156,14 @@ impl Lab {
             }
         };
         let step = Some(version.step).filter(|step| *step > 0);
-        Some(NetworkView {
+        let network = NetworkView {
             id: format!("model:{name}"),
             kind: NetworkKind::Model,
             name,
             origin: Origin { run: version.run.clone(), step },
             can_search,
             ratings: Vec::new(),
-        })
+        };
+        Some((network, sha256))
     }
 }

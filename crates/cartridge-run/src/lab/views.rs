@@ -20,7 +20,7 @@ use crate::clock::unix_now;
 use crate::cluster::RunCost;
 use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
-use crate::metrics;
+use crate::metrics::{self, Origin};
 use crate::preview::{By, Preview, preview};
 use crate::supervisor::last_lines;
 
@@ -186,8 +186,11 @@ impl Lab {
     ) -> Result<(u64, Vec<SeriesPoints>)> {
         let names = metrics::stored_names(keys);
         let (last_row, found) = self.read(|index| index.series(id, &names, most, steps))?;
-        let found = if keys.is_empty() { found } else { metrics::rename_series(&found, keys) };
-        Ok((last_row, found))
+        if keys.is_empty() {
+            return Ok((last_row, found));
+        }
+        let origin = Origin::of(&self.data, id, keys)?;
+        Ok((last_row, metrics::answer_series(&found, keys, origin.as_ref())))
     }
 
     /// The newest metric rows of a run: see [`Index::metrics_tail`].
@@ -195,7 +198,9 @@ impl Lab {
         let names = metrics::stored_names(keys);
         let mut rows = self.read(|index| index.metrics_tail(id, &names, n))?;
         if !keys.is_empty() {
-            rows = rows.iter().map(|row| metrics::rename_row(row, keys)).collect();
+            let origin = Origin::of(&self.data, id, keys)?;
+            let rename = |row| metrics::rename_row(row, keys, origin.as_ref());
+            rows = rows.iter().map(rename).collect();
         }
         Ok(rows)
     }

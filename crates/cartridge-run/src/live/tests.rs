@@ -87,6 +87,9 @@ fn the_newest_episode_is_shown_as_it_was() {
         let start = show.moment();
         assert_eq!((start.source, start.episode), (Source::Training, Some(n)));
         assert_eq!((start.step, start.reward, start.timestep), (0, 0.0, 1000 * n));
+        assert_eq!((start.action, start.observation.map(|seen| seen.len())), (None, Some(4)));
+        assert!(show.advance());
+        assert_eq!(show.moment().action, Some(AnyAction::Discrete(Action(1))));
         while show.advance() {}
         let end = show.moment();
         assert_eq!((end.step, end.reward), (u64::from(head.length), head.reward));
@@ -150,4 +153,12 @@ fn episodes_of_an_evaluation_are_seen_one_after_the_other() {
         seen.extend(show.moment().episode);
     }
     assert_eq!(seen, [1, 2, 3, 1, 2]);
+}
+
+#[test]
+fn a_board_is_seen_and_not_read_out() {
+    let (_folder, data, _dir, id) = run_of("connect4");
+    let mut show = Show::open(&data, &id).unwrap();
+    assert!(show.advance());
+    assert!(show.moment().observation.is_none() && show.moment().action.is_some());
 }

@@ -7,7 +7,7 @@ fn check(stored: &[(&str, f64)], key: &str, expected: Option<f64>) {
     let row = MetricValues { row: 1, step: 2, t: 3.0, values };
     let names = stored_names(&[key]);
     assert!(expected.is_none() || stored.iter().any(|(name, _)| names.contains(name)));
-    let found = rename_row(&row, &[key]).values;
+    let found = rename_row(&row, &[key], None).values;
     assert_eq!(found.get(key).copied().flatten(), expected);
     let series = stored.iter().map(|(name, value)| SeriesPoints {
         key: (*name).to_owned(),
@@ -28,6 +28,40 @@ fn the_names_of_other_libraries_are_answered() {
     check(&[("rollout/ep_rew_mean", 9.0)], "charts/episodic_return", Some(9.0));
     check(&[("time/fps", 9.0)], "charts/spam", None);
     check(&[("episode/profit", 9.0)], "episode/profit", Some(9.0));
+}
+
+/// Asks for what follows from the row at step 4,096, ten seconds after the beginning.
+#[track_caller]
+fn check_derived(stored: &[(&str, f64)], origin: Option<Origin>, key: &str, expected: Option<f64>) {
+    let values = stored.iter().map(|(name, value)| ((*name).to_owned(), Some(*value))).collect();
+    let row = MetricValues { row: 7, step: 4_096, t: 110.0, values };
+    let found = rename_row(&row, &[key], origin.as_ref()).values;
+    assert_eq!(found.get(key).copied().flatten(), expected);
+    let series = as_series(&[row]);
+    assert!(
+        series
+            .iter()
+            .all(|series| expected.is_none() || stored_names(&[key]).contains(&&*series.key))
+    );
+    let found = answer_series(&series, &[key], origin.as_ref());
+    assert_eq!(found.first().and_then(|series| series.value[0]), expected);
+    assert!(found.iter().all(|series| series.key == key && series.step == [4_096]));
+}
+
+#[test]
+fn what_follows_from_a_row_is_answered_and_stored_nowhere() {
+    let update = &[("time/fps", 9.0)][..];
+    let ours = Some(Origin { started_at: Some(100.0), steps_per_update: Some(2_048) });
+    check_derived(update, ours, "time/total_timesteps", Some(4_096.0));
+    check_derived(update, ours, "time/time_elapsed", Some(10.0));
+    check_derived(update, ours, "time/iterations", Some(2.0));
+    let of_games = Some(Origin { started_at: Some(100.0), steps_per_update: None });
+    check_derived(update, of_games, "time/iterations", None);
+    check_derived(&[("eval/mean_reward", 9.0)], ours, "time/iterations", None);
+    // A trainer that is not ours tells what it likes itself.
+    check_derived(update, None, "time/iterations", None);
+    check_derived(&[("time/iterations", 5.0)], None, "time/iterations", Some(5.0));
+    check_derived(&[("time/iterations", 5.0)], ours, "time/iterations", Some(5.0));
 }
 
 #[test]

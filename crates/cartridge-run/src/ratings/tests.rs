@@ -238,3 +238,70 @@ fn the_history_of_bradley_terry_is_its_fit_to_the_log_so_far() {
     let sweep: Vec<MatchLine> = (0..20).map(|_| line("a", ANCHOR, &"W".repeat(500))).collect();
     check(&sweep, None);
 }
+
+#[test]
+fn a_player_is_rated_as_its_network() {
+    let with_hash = |line: MatchLine, hash: &str| {
+        let a = MatchPlayer { sha256: Some(hash.to_owned()), ..line.a };
+        MatchLine { a, ..line }
+    };
+    let ratings = rate(&[
+        with_hash(line("run:r-000000@step_000001000:64", "builtin:random", "WWWL"), "one"),
+        with_hash(line("run:r-000000@step_000001000:2", "builtin:random", "WL"), "one"),
+        with_hash(line("model:connect4@1:400", "builtin:random", "WWWW"), "one"),
+        with_hash(line("model:connect4@2:9", "builtin:random", "LL"), "two"),
+        // Of an older log, which had the hash of the file.
+        with_hash(line("shipped:0123456789abcdef:64", "builtin:random", "WD"), "file"),
+    ]);
+    #[track_caller]
+    fn check(ratings: &Ratings, key: &str, hash: &str, expected: Option<(&str, Option<u32>)>) {
+        let player = MatchPlayer { sha256: Some(hash.to_owned()), ..player(key) };
+        let known = ratings.of(&player);
+        let found = known.as_ref().map(|it| (it.rating.player.key.as_str(), it.n_simulations));
+        assert_eq!(found, expected, "{key}");
+        assert!(known.is_none_or(|it| it.anchor == "builtin:random"));
+    }
+    let (few, some) = ("run:r-000000@step_000001000:2", "run:r-000000@step_000001000:64");
+    // The player itself, the nearest of its network under another name, and nobody.
+    check(&ratings, some, "one", Some((some, Some(64))));
+    check(&ratings, "model:connect4@1:0", "one", Some((few, Some(2))));
+    check(&ratings, "model:connect4@1:25", "one", Some((some, Some(64))));
+    check(&ratings, "model:connect4@1:100", "one", Some((some, Some(64))));
+    check(&ratings, "model:connect4@1:1600", "one", Some(("model:connect4@1:400", Some(400))));
+    check(&ratings, "model:connect4@2:64", "two", Some(("model:connect4@2:9", Some(9))));
+    let shipped = "shipped:0123456789abcdef";
+    let older = format!("{shipped}:64");
+    check(&ratings, &format!("{shipped}:0"), "weights", Some((&older, Some(64))));
+    check(&ratings, "model:connect4@3:64", "three", None);
+    // Nobody who is built in is another.
+    assert_eq!(ratings.of(&player("builtin:mcts:100")), None);
+    assert_eq!(ratings.of(&player("builtin:random")).unwrap().n_simulations, None);
+}
+
+#[test]
+fn seeds_are_summed_over_all_matches_that_had_them() {
+    let other_base = |line: MatchLine| MatchLine { seed: 7, ..line };
+    // Two openings from both sides, twice; then one opening of another base.
+    let lines = [line("x", "y", "WLDW"), line("z", "x", "LLWD"), other_base(line("x", "z", "LL"))];
+    let summed: Vec<_> = by_seed(&lines, "connect4", "x")
+        .unwrap()
+        .into_iter()
+        .map(|score| (score.seed_base, score.number, score.n_matches, score.wins, score.losses))
+        .collect();
+    assert_eq!(summed, [(0, 1, 2, 3, 1), (0, 2, 2, 1, 1), (7, 1, 1, 0, 2)]);
+    // In an environment a seed is a seed, whatever it follows from.
+    let episodes = |id: &str, seeds: Vec<u64>, base| MatchLine {
+        id: id.to_owned(),
+        game: "CartPole-v1".to_owned(),
+        rules: make_env("CartPole-v1", &Map::new()).unwrap().spec().version,
+        seed: base,
+        both_sides: false,
+        seeds,
+        ..line("x", "y", "WL")
+    };
+    let lines = [episodes("1", vec![5, 6], 0), episodes("2", vec![6, 9], 1)];
+    let summed = by_seed(&lines, "CartPole-v1", "y").unwrap();
+    let told: Vec<_> = summed.iter().map(|one| (one.seed, one.wins, one.losses)).collect();
+    assert_eq!(told, [(5, 0, 1), (6, 1, 1), (9, 1, 0)]);
+    assert_eq!(by_seed(&lines, "CartPole-v1", "nobody").unwrap(), []);
+}

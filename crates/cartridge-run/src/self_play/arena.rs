@@ -186,6 +186,8 @@ pub(crate) fn rating(games: &[(f64, usize, f64)]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use cartridge_learn::board_net::{Config, Shape};
+
     use super::*;
 
     #[test]
@@ -195,6 +197,31 @@ mod tests {
         assert_eq!(scores.mean_length(), 25.0);
         assert_eq!(scores.share(), 0.625);
         assert_eq!(scores.letters(), "WLDW");
+    }
+
+    /// A network of evaluations is the player that matches have under its key.
+    #[test]
+    fn a_network_plays_as_it_does_at_a_board() {
+        let mut rng = fastrand::Rng::with_seed(5);
+        for game in ["tictactoe", "connect4", "othello"] {
+            let spec = AnyGame::start(game, &mut rng).unwrap().spec();
+            let mut network = || {
+                let config = Config::residual(1, 16);
+                BoardNet::new(Shape::of(spec), &config, &mut rng).unwrap()
+            };
+            let (one, other) = (network(), network());
+            for n_simulations in [0, 24] {
+                let plan = Plan { n_games: 8, n_simulations, seed: 3 };
+                let mut team = Team::new(1);
+                let in_step = against_network(game, &one, &other, plan, &mut team).unwrap();
+                let thinker = Thinker::own("other", other.clone(), spec).unwrap();
+                let choose = |game: &AnyGame, _: &mut fastrand::Rng| {
+                    thinker.think(game, n_simulations).unwrap().action
+                };
+                let at_board = against_anybody(game, &one, &choose, plan, &mut team).unwrap();
+                assert_eq!(in_step, at_board, "{game} with {n_simulations}");
+            }
+        }
     }
 
     #[test]

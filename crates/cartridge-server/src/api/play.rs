@@ -9,7 +9,7 @@ use cartridge_games::scene::Scene;
 use cartridge_run::hint::{self, Verdict};
 use cartridge_run::opponent::Opponent as Player;
 use cartridge_run::play::{self, Outcome, Rival};
-use cartridge_run::ratings::Rating;
+use cartridge_run::ratings::{Known, Rating};
 use cartridge_run::thinker::STRENGTHS;
 use cartridge_run::token::Role;
 use cartridge_run::{Lab, RunError, store};
@@ -64,10 +64,13 @@ pub struct Opponent {
     /// The run that it was learnt in, where it was and that is known.
     #[schema(required)]
     pub run_id: Option<String>,
+    /// Whether this lab has that run: a network may come from another one.
+    pub has_run: bool,
     /// The steps of the run by then.
     #[schema(required)]
     pub step: Option<u64>,
-    /// How strong it was found to be in matches of this lab, where it has played any.
+    /// How strong it was found to be in matches of this lab: it, or else the same network with other
+    /// simulations; none where that has played none.
     #[schema(required)]
     pub rating: Option<PlayRating>,
 }
@@ -83,19 +86,22 @@ pub struct PlayRating {
     pub games: u64,
     /// The key of the player whose rating is 0.
     pub anchor: String,
+    /// The simulations that it was rated with, which may be others than it plays with; none where it
+    /// does not search.
+    #[schema(required)]
+    pub rated_simulations: Option<u32>,
 }
 
-impl PlayRating {
-    /// A rating above `anchor`.
-    pub fn new(rating: &Rating, anchor: String) -> Self {
-        let Rating { rating, standard_error, games, .. } = *rating;
-        Self { rating, standard_error, games, anchor }
+impl From<Known> for PlayRating {
+    fn from(Known { rating, anchor, n_simulations }: Known) -> Self {
+        let Rating { rating, standard_error, games, .. } = rating;
+        Self { rating, standard_error, games, anchor, rated_simulations: n_simulations }
     }
 }
 
 impl Opponent {
     /// Whom a person plays: lists say what they say, and a network says which it is.
-    fn of(rival: &Rival, game: &str, rating: Option<PlayRating>) -> Self {
+    fn of(rival: &Rival, game: &str, rating: Option<PlayRating>, has_run: bool) -> Self {
         if let Some(opponent) = rival.builtin() {
             return Self { rating, ..Self::new(opponent, game) };
         }
@@ -118,6 +124,7 @@ impl Opponent {
             strength: None,
             simulations: n_simulations,
             run_id: origin.run.map(|run| run.to_string()),
+            has_run,
             step: origin.step,
             rating,
         }
@@ -133,6 +140,7 @@ impl Opponent {
             strength: player.strength(game),
             simulations: None,
             run_id: None,
+            has_run: false,
             step: None,
             rating: None,
         }
@@ -281,18 +289,27 @@ pub struct Move {
     pub name: String,
 }
 
-/// A game, how strong its opponent is, and whether it is the game of who asks.
-type Seen = (play::Play, Option<PlayRating>, bool);
+/// A game, and what the lab knows beside it.
+struct Seen {
+    play: play::Play,
+    /// How strong the opponent is.
+    rating: Option<PlayRating>,
+    /// Whether the lab has the run that the opponent was learnt in.
+    has_run: bool,
+    /// Whether it is the game of who asks.
+    is_yours: bool,
+}
 
-/// Looks up how strong the opponent of a game is.
+/// Looks up what the lab knows of the opponent of a game.
 fn seen(lab: &Lab, play: play::Play, who: &str) -> cartridge_run::Result<Seen> {
-    let rating = lab.rating(&play.manifest.env_id, &play.opponent.about.key)?;
+    let rating = lab.rating(&play.manifest.env_id, &play.opponent.about)?.map(Into::into);
+    let has_run = play.opponent.origin.run.as_ref().is_some_and(|run| lab.run(run).is_ok());
     let is_yours = play.owner == who;
-    Ok((play, rating.map(|(rating, anchor)| PlayRating::new(&rating, anchor)), is_yours))
+    Ok(Seen { play, rating, has_run, is_yours })
 }
 
 impl From<Seen> for Play {
-    fn from((play, rating, is_yours): Seen) -> Self {
+    fn from(Seen { play, rating, has_run, is_yours }: Seen) -> Self {
         let legal = play.game.legal_actions().into_iter().map(|action| action.0).collect();
         let moves = play
             .moves
@@ -308,7 +325,7 @@ impl From<Seen> for Play {
         Self {
             id: play.manifest.id.to_string(),
             game_name: play.game.spec().name,
-            opponent: Opponent::of(&play.opponent, &play.manifest.env_id, rating),
+            opponent: Opponent::of(&play.opponent, &play.manifest.env_id, rating, has_run),
             is_yours,
             seat: play.seat.0,
             turn: Turn::of(&play.game, play.seat),

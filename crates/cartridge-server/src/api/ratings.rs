@@ -1,5 +1,7 @@
 //! `/api/ratings` and `/api/leaderboard`: how strong players are, and what trainings have reached.
 
+use std::cmp::Ordering;
+
 use axum::Json;
 use axum::extract::State;
 use cartridge_run::{Lab, RunError, leaderboard, ratings};
@@ -267,6 +269,102 @@ async fn show_rating_history(
     Ok(Json(RatingHistory { game, moments }))
 }
 
+/// Whose seeds.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+struct SeedsQuery {
+    /// Id of the game or environment.
+    #[param(example = "connect4")]
+    game: String,
+    /// Key of the player.
+    #[param(example = "builtin:mcts:100")]
+    player: String,
+    /// How many seeds, at most 1,000.
+    #[serde(default = "default_seeds")]
+    #[param(required = false, minimum = 1, maximum = 1000, default = 200)]
+    limit: usize,
+}
+
+fn default_seeds() -> usize {
+    200
+}
+
+/// How a player did seed by seed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SeedScores {
+    /// Id of the game or environment.
+    pub game: String,
+    /// Key of the player.
+    pub player: String,
+    /// Seeds that it played in all.
+    pub n_seeds: usize,
+    /// Seeds of which it won more games than it lost.
+    pub won: usize,
+    /// Seeds of which it won as many as it lost.
+    pub even: usize,
+    /// Seeds of which it lost more.
+    pub lost: usize,
+    /// The seeds, in the order of their base and their place, as many as asked for.
+    pub seeds: Vec<SeedScore>,
+}
+
+/// How a player did with one seed: an opening, or the start of an episode.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SeedScore {
+    /// The seed of the opening; in an environment what the episode was reset with.
+    pub seed: u64,
+    /// What it follows from, in the first match that had it.
+    pub seed_base: u64,
+    /// Its place in that match, from 1.
+    pub number: usize,
+    /// Matches of the player that had it.
+    pub n_matches: u64,
+    /// Games won with it, whoever the others were.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+impl From<ratings::SeedScore> for SeedScore {
+    fn from(score: ratings::SeedScore) -> Self {
+        let ratings::SeedScore { seed, seed_base, number, n_matches, wins, draws, losses } = score;
+        Self { seed, seed_base, number, n_matches, wins, draws, losses }
+    }
+}
+
+/// Show how a player did seed by seed, summed over all of its matches: whoever is good with a few
+/// openings or episodes only is lucky.
+#[utoipa::path(
+    get,
+    path = "/api/ratings/seeds",
+    tag = "ratings",
+    params(SeedsQuery),
+    responses(
+        (status = 200, body = SeedScores),
+        (status = 400, body = Problem),
+        (status = 401, body = Problem),
+        (status = 422, body = Problem),
+    ),
+)]
+async fn show_seed_scores(
+    State(state): State<AppState>,
+    Query(query): Query<SeedsQuery>,
+) -> Result<Json<SeedScores>, ApiError> {
+    let SeedsQuery { game, player, limit } = query;
+    let (at, of) = (game.clone(), player.clone());
+    let scores = state.ask(move |lab| lab.seed_scores(&at, &of)).await?;
+    let n_with = |wanted: Ordering| {
+        scores.iter().filter(|score| score.wins.cmp(&score.losses) == wanted).count()
+    };
+    let [won, even, lost] = [Ordering::Greater, Ordering::Equal, Ordering::Less].map(n_with);
+    let n_seeds = scores.len();
+    let seeds = scores.into_iter().take(limit.clamp(1, 1000)).map(Into::into).collect();
+    Ok(Json(SeedScores { game, player, n_seeds, won, even, lost, seeds }))
+}
+
 /// Which leaderboard.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -483,5 +581,6 @@ pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(show_ratings))
         .routes(routes!(show_rating_history))
+        .routes(routes!(show_seed_scores))
         .routes(routes!(show_leaderboard))
 }

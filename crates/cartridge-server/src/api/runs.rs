@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use cartridge_games::registry::{self, RegistryError};
 use cartridge_run::cluster;
-use cartridge_run::config::{ConfigError, Draft, flatten};
+use cartridge_run::config::{ConfigError, Draft, Resolved, flatten};
 use cartridge_run::experiment::{self, MOST_RUNS, Plan};
 use cartridge_run::lab::{self, RunView};
 use cartridge_run::launch::Terms;
@@ -17,7 +17,7 @@ use cartridge_run::retention::LabConfig;
 use cartridge_run::store::index::Cursor;
 use cartridge_run::store::{self, Limits, Restart, RunId, RunState as Stored};
 use cartridge_run::track::account::Account;
-use cartridge_run::{Algorithm, Lab, RunConfig, RunError, steer};
+use cartridge_run::{Algorithm, Lab, RunError, steer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -822,7 +822,7 @@ pub struct CreatedRun {
     pub run: Run,
     /// All that were made.
     pub run_ids: Vec<String>,
-    /// What the client should know: that the id it gave is out of date.
+    /// What the client should know: that the id it gave is out of date, or that batches are uneven.
     #[schema(required)]
     pub notice: Option<String>,
 }
@@ -834,7 +834,7 @@ pub struct RunPreview {
     pub runs: Vec<PlannedRun>,
     /// Other names of settings that were used, each with what it means.
     pub aliases: BTreeMap<String, String>,
-    /// What the client should know: that the id it gave is out of date.
+    /// What the client should know: that the id it gave is out of date, or that batches are uneven.
     #[schema(required)]
     pub notice: Option<String>,
 }
@@ -998,6 +998,8 @@ async fn start_run(
         .ask(move |lab| {
             let plan = new.plan(lab)?;
             let terms = new.terms(lab)?;
+            let words: Vec<String> = notice.into_iter().chain(plan.configs[0].warnings()).collect();
+            let notice = (!words.is_empty()).then(|| words.join("; "));
             if new.dry_run {
                 request.changes_nothing();
                 let runs = lab.preview_runs(&plan, &terms)?;
@@ -1054,14 +1056,14 @@ impl NewRun {
     fn plan(&self, lab: &Lab) -> cartridge_run::Result<Plan> {
         let seeds = self.seeds.as_ref().map(NewSeeds::list).transpose()?.unwrap_or_default();
         let Some(id) = &self.experiment_id else {
-            return Plan::of_config(&self.config()?, &seeds);
+            return Plan::of_resolved(self.config()?, &seeds);
         };
         let experiment = lab.experiment(&id.parse()?)?.experiment;
         Plan::of_experiment(experiment, &self.overrides, &seeds)
     }
 
     /// What the short form comes to.
-    fn config(&self) -> Result<RunConfig, ConfigError> {
+    fn config(&self) -> Result<Resolved, ConfigError> {
         let env_id = self.env_id.as_deref().unwrap_or_default();
         let algo = self.algorithm.as_deref().unwrap_or_else(|| Algorithm::usual(env_id).id());
         let mut draft = Draft::new(env_id, algo)?;
@@ -1084,7 +1086,7 @@ impl NewRun {
         for (path, value) in flatten(&self.overrides) {
             draft.set(&path, value)?;
         }
-        draft.finish()
+        draft.resolve()
     }
 
     /// What holds whatever it trains.

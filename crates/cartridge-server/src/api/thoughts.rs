@@ -59,7 +59,8 @@ pub struct PlayableNetwork {
     pub step: Option<u64>,
     /// Whether it can search; otherwise it plays by its policy alone, and takes no simulations.
     pub can_search: bool,
-    /// How strong it was found to be in matches, by simulations.
+    /// How strong it was found to be in matches, for each strength at which it can be played: with its
+    /// simulations, or else with the number that is nearest.
     pub ratings: Vec<StrengthRating>,
 }
 
@@ -80,7 +81,7 @@ pub enum PlayableKind {
 /// How strong a network is with some simulations.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StrengthRating {
-    /// The simulations; none for a network that cannot search.
+    /// The simulations of the strength; none for a network that cannot search.
     #[schema(required)]
     pub simulations: Option<u32>,
     /// How strong it is.
@@ -106,10 +107,9 @@ impl From<NetworkView> for PlayableNetwork {
             NetworkKind::Model => PlayableKind::Model,
             NetworkKind::Checkpoint => PlayableKind::Checkpoint,
         };
-        let ratings = ratings.into_iter().map(|(simulations, rating, anchor)| StrengthRating {
-            simulations,
-            rating: PlayRating::new(&rating, anchor),
-        });
+        let ratings = ratings.into_iter();
+        let ratings = ratings
+            .map(|(simulations, known)| StrengthRating { simulations, rating: known.into() });
         Self {
             id,
             kind,

@@ -92,6 +92,18 @@ async fn ratings_are_made_of_what_was_played() {
     let (_, of) = lab.ask("GET", "/api/matches?player=builtin:perfect", None).await;
     assert_eq!(of["matches"].as_array().unwrap().len(), 1);
 
+    // The ten openings of both matches are the same ten seeds.
+    play(&lab, "builtin:perfect", "builtin:alphabeta:1");
+    let seeds = "/api/ratings/seeds?game=tictactoe&player=builtin:perfect&limit=4";
+    let (_, seeds) = lab.ask("GET", seeds, None).await;
+    assert_eq!((&seeds["n_seeds"], &seeds["lost"]), (&json!(10), &json!(0)), "perfect play");
+    assert_eq!(seeds["won"].as_u64().unwrap() + seeds["even"].as_u64().unwrap(), 10);
+    assert_eq!(seeds["seeds"].as_array().unwrap().len(), 4);
+    let first = &seeds["seeds"][0];
+    assert_eq!((&first["number"], &first["n_matches"]), (&json!(1), &json!(2)));
+    let n_games = |key: &str| first[key].as_u64().unwrap();
+    assert_eq!(n_games("wins") + n_games("draws") + n_games("losses"), 4);
+
     let unknown = lab.ask("GET", "/api/ratings?game=chess", None).await;
     check_problem(unknown, (422, "unknown_environment", &["/game"]));
     let anchor = lab.ask("GET", &format!("{ratings}&anchor=nobody"), None).await;

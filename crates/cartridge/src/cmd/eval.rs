@@ -124,11 +124,7 @@ fn measure_run(args: &Args) -> anyhow::Result<Exit> {
         note("hint: --env and --set are for ONNX files, whose names end in .onnx");
         return Ok(Exit::Usage);
     }
-    let asked = match (&args.checkpoint, args.best) {
-        (Some(name), _) => name,
-        (None, true) => "best",
-        (None, false) => "latest",
-    };
+    let asked = args.checkpoint.as_deref().or(args.best.then_some("best"));
     let Found { dir, id, name } = find_checkpoint(&args.data, &args.policy, asked)?;
     let data = args.data.open()?;
     let manifest = dir.manifest().map_err(cartridge_run::RunError::from)?;
@@ -136,7 +132,8 @@ fn measure_run(args: &Args) -> anyhow::Result<Exit> {
         return Err(cartridge_run::RunError::MeasuredByGames(manifest.env_id).into());
     }
     let (checkpoint, policy) = checkpoint::load_named(&dir, &id, &name)?;
-    let subject = Subject::Checkpoint { run: &manifest, name: &name, is_best: asked == "best" };
+    let subject =
+        Subject::Checkpoint { run: &manifest, name: &name, is_best: asked == Some("best") };
     let about = About {
         run_id: Some(id),
         file: None,
@@ -148,6 +145,11 @@ fn measure_run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn measure_file(args: &Args) -> anyhow::Result<Exit> {
+    if args.best || args.checkpoint.is_some() {
+        note("error: a file is one policy and has no checkpoints to choose from");
+        note("hint: --best and --checkpoint are for runs");
+        return Ok(Exit::Usage);
+    }
     let file = PolicyFile::open(Path::new(&args.policy))?;
     let (env_id, options) = file.environment(args.env.as_deref(), args.options.parse()?)?;
     // Before anything is made: a policy for another environment leaves nothing behind.

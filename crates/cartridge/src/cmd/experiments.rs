@@ -386,7 +386,7 @@ fn start(args: &RunArgs) -> anyhow::Result<Exit> {
     let lab = args.terms.admit(&data, &plan.demand())?;
     if args.dry_run {
         let planned = plan.preview(&data, &launcher, &terms);
-        planned.iter().for_each(|run| say_planned(run, args.json));
+        say_plan(&plan, &planned, args.json);
         return Ok(Exit::Ok);
     }
     let made = plan.make(&data, &launcher, &terms, By::new(&user()))?;
@@ -405,12 +405,25 @@ fn start(args: &RunArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Shows a run that would be made.
-pub(crate) fn say_planned(run: &PlannedRun, json: bool) {
+/// Shows what would be made, and which other names of settings were understood.
+pub(crate) fn say_plan(plan: &Plan, planned: &[PlannedRun], json: bool) {
     if json {
-        say_json(run);
+        let with_aliases = |run: &PlannedRun| {
+            let mut shown = serde_json::to_value(run).expect("a plan is plain data");
+            shown["aliases"] = json!(plan.aliases);
+            shown
+        };
+        planned.iter().for_each(|run| say_json(&with_aliases(run)));
         return;
     }
+    for (given, path) in &plan.aliases {
+        say(&format!("{given} means {path}"));
+    }
+    planned.iter().for_each(say_planned);
+}
+
+/// Shows a run that would be made.
+fn say_planned(run: &PlannedRun) {
     let name = run.manifest["name"].as_str().unwrap_or_default();
     say(&format!("would make: {name}"));
     for change in &run.differences {

@@ -35,9 +35,9 @@ pub(crate) struct Args {
     /// The policy: where to write it, as ONNX
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
-    /// Which checkpoint of the run: latest, best, a folder, or a number of steps
-    #[arg(long, value_name = "CHECKPOINT", default_value = "latest", conflicts_with = "episodes")]
-    checkpoint: String,
+    /// Which checkpoint of the run: latest, the default, best, a folder, or a number of steps
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "episodes")]
+    checkpoint: Option<String>,
     /// The episodes: all, or those with numbers from the first to the last
     #[arg(long, value_name = "FIRST-LAST", num_args = 0..=1, value_parser = parse_numbers)]
     episodes: Option<Option<(u64, u64)>>,
@@ -151,7 +151,8 @@ fn write_episodes(args: &Args, numbers: Option<(u64, u64)>) -> anyhow::Result<Ex
 }
 
 fn write_policy(args: &Args, onnx: &Path) -> anyhow::Result<Exit> {
-    let Found { dir, id, name } = find_checkpoint(&args.data, &args.policy, &args.checkpoint)?;
+    let Found { dir, id, name } =
+        find_checkpoint(&args.data, &args.policy, args.checkpoint.as_deref())?;
     let manifest = checkpoint::manifest(&dir, &id, &name)?;
     let (env_id, step) = (&manifest.env_id, manifest.step);
     let file = if is_game(env_id) {

@@ -9,7 +9,8 @@ use cartridge_run::opponent::Opponent;
 use cartridge_run::play::thoughts::{Review, Thoughts};
 use cartridge_run::play::{self, NewPlay, Outcome, Play};
 use cartridge_run::player::{Door, is_learnt};
-use cartridge_run::store::{DataDir, RunId};
+use cartridge_run::ratings::{self, Known};
+use cartridge_run::store::{DataDir, MatchLog, RunId};
 use cartridge_run::token::ADMIN;
 
 use super::{DataArgs, analyze, say};
@@ -101,6 +102,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         play.opponent.about.name,
         mark(play.seat)
     ));
+    if let Some(strength) = strength(&data, &play, &opponent)? {
+        say(&format!("{strength}\n"));
+    }
     let start = super::start_game(&args.game, &mut super::rng(new.seed))?;
     say(&start.to_string());
     tell_answers(&data, &mut play, start, 0, args.think)?;
@@ -162,6 +166,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     say(&format!("{result}{help}.\nrun {id}"));
     look_back(&data, &play, lines)?;
     Ok(Exit::Ok)
+}
+
+/// How strong a network was found to be, or how to find out; nothing of who is built in, whose level
+/// says it.
+fn strength(data: &DataDir, play: &Play, written: &str) -> anyhow::Result<Option<String>> {
+    let (game, rival) = (&play.manifest.env_id, &play.opponent);
+    if rival.builtin().is_some() {
+        return Ok(None);
+    }
+    let known = ratings::ratings(&MatchLog::read(data)?.lines, game, None)?.of(&rival.about);
+    Ok(Some(match known {
+        Some(Known { rating, anchor, n_simulations }) => {
+            let with = match n_simulations {
+                n if n == rival.n_simulations => String::new(),
+                None | Some(0) => ", by its policy alone".to_owned(),
+                Some(n) => format!(", with {n} simulations"),
+            };
+            let (elo, error) = (rating.rating, rating.standard_error);
+            format!("It is rated {elo:.0} ± {error:.0} above {anchor}{with}.")
+        }
+        None => format!("It is not rated yet; `cartridge match {game} {written} random` does it."),
+    }))
 }
 
 const HELP: &str = "

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cartridge_run::config::Draft;
+use cartridge_run::config::{Draft, Resolved};
 use cartridge_run::experiment::Plan;
 use cartridge_run::lab::{self, Presence};
 use cartridge_run::launch::{Launcher, Terms};
@@ -20,7 +20,7 @@ use cartridge_run::store::{
 };
 use cartridge_run::supervisor::HEARTBEAT;
 use cartridge_run::track::account::Account;
-use cartridge_run::{Algorithm, ConfigError, RunConfig, RunError};
+use cartridge_run::{Algorithm, ConfigError, RunError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::json;
@@ -30,7 +30,7 @@ use super::{
     DataArgs, STOP_GRACE_SECONDS, launcher, note, parse_id, progress_style, say, say_json, user,
 };
 use crate::cmd::control::ask;
-use crate::cmd::experiments::{SeedList, find, overrides, say_planned};
+use crate::cmd::experiments::{SeedList, find, overrides, say_plan};
 use crate::exit::Exit;
 
 /// Train an agent in an environment, or at a game
@@ -197,9 +197,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             lab.address
         ));
     }
+    plan.configs[0].warnings().iter().for_each(|warning| note(warning));
     if args.dry_run {
         let planned = plan.preview(&data, &launcher, &terms);
-        planned.iter().for_each(|run| say_planned(run, args.json));
+        say_plan(&plan, &planned, args.json);
         return Ok(Exit::Ok);
     }
     let interrupts = count_interrupts()?;
@@ -236,7 +237,7 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
     };
     let template = args.experiment.experiment.as_deref();
     let Some(id) = template.filter(|id| id.parse::<ExperimentId>().is_ok()) else {
-        return Ok(Plan::of_config(&config(args).map_err(RunError::from)?, &seeds)?);
+        return Ok(Plan::of_resolved(config(args).map_err(RunError::from)?, &seeds)?);
     };
     let of_experiment = [
         ("ENV", args.env.is_some()),
@@ -407,7 +408,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "write seconds between 0 and 86400".to_owned())
 }
 
-fn config(args: &Args) -> Result<RunConfig, ConfigError> {
+fn config(args: &Args) -> Result<Resolved, ConfigError> {
     let Some(env) = &args.env else {
         let detail = "name one, such as CartPole-v1: only an experiment that was made has its own";
         return Err(ConfigError::BadValue { key: "ENV".to_owned(), detail: detail.to_owned() });
@@ -436,7 +437,7 @@ fn config(args: &Args) -> Result<RunConfig, ConfigError> {
     if let Some(seed) = args.seed {
         draft.set("seeds.seed_base", seed.into())?;
     }
-    draft.finish()
+    draft.resolve()
 }
 
 /// Follows the run's files and shows how it gets on.

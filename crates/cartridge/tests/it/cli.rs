@@ -446,6 +446,12 @@ fn bench_measures_and_enforces_its_target() {
     let output = run(folder.path(), &nan);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("not a number of 0 or more"), "{}", text(&output.stderr));
+    for option in [["--algo", "dqn"], ["--preset", "zoo"]] {
+        let args = ["bench", "throughput", "--env", "CartPole-v1"];
+        let output = run(folder.path(), &[&args[..], &option].concat());
+        assert_eq!(output.status.code(), Some(2), "nothing learns: {option:?}");
+        assert!(text(&output.stderr).contains(option[0]), "{}", text(&output.stderr));
+    }
 }
 
 #[test]
@@ -548,6 +554,19 @@ fn a_policy_goes_out_as_onnx_and_plays_the_same() {
         for key in ["returns", "lengths", "seeds", "mean", "step", "env_id"] {
             assert_eq!(theirs[key], ours[key], "{args:?}: {key}");
         }
+    }
+    // Where there is nothing to choose from, nothing is chosen in silence.
+    for args in [
+        &["eval", checkpoint, "--best"][..],
+        &["eval", checkpoint, "--checkpoint", "latest"],
+        &["export", checkpoint, "--checkpoint", "best", "--onnx", "other.onnx"],
+        &["eval", "best.onnx", "--best"],
+        &["eval", "best.onnx", "--checkpoint", "latest"],
+    ] {
+        let output = run(folder.path(), args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("checkpoint"), "{args:?}: {said}");
     }
     let file = eval(&["best.onnx"]);
     let kept = file["eval_run_id"].as_str().unwrap();

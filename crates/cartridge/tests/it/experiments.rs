@@ -35,6 +35,27 @@ fn n_runs(data: &Path) -> usize {
 }
 
 #[test]
+fn a_dry_run_says_which_other_names_were_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let words = ["--set", "trainer.lr=1e-3", "--set", "trainer.anneal_lr=True", "--dry-run"];
+    let args = [&["train", "CartPole-v1", "--set", "trainer.n_steps=100"][..], &words].concat();
+    let planned = json_of(data, &args);
+    let aliases = serde_json::json!({
+        "trainer.anneal_lr": "trainer.learning_rate",
+        "trainer.lr": "trainer.learning_rate",
+        "trainer.n_steps": "simulation.n_steps",
+    });
+    assert_eq!(planned["aliases"], aliases);
+    assert_eq!(planned["manifest"]["config"]["trainer"]["learning_rate"], "lin_0.001");
+    let shown = run(data, &[&args[..], &["--data", "."]].concat());
+    let shown = [text(&shown.stdout), text(&shown.stderr)];
+    assert!(shown[0].contains("trainer.n_steps means simulation.n_steps\n"), "{}", shown[0]);
+    assert!(shown[1].contains("batch_size 64 does not divide the 800 steps"), "{}", shown[1]);
+    assert_eq!(n_runs(data), 0, "nothing was made");
+}
+
+#[test]
 fn templates_are_made_cloned_and_run_without_a_lab() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();

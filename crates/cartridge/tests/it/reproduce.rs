@@ -125,6 +125,46 @@ fn instruction_sets_with_fused_arithmetic_give_the_same_weights() {
     }
 }
 
+/// The metadata of a safetensors file.
+fn metadata(path: &Path) -> Value {
+    let file = fs::read(path).unwrap();
+    let n = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+    let header: Value = serde_json::from_slice(&file[8..8 + n]).unwrap();
+    header["__metadata__"].clone()
+}
+
+/// With the largest learning rate there is, and a bonus for deviation, that deviation grows by a
+/// factor of e in every gradient step until it is no number any more.
+#[test]
+fn a_run_that_breaks_keeps_what_broke_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let settings = ["--set", "trainer.learning_rate=1", "--set", "trainer.ent_coef=0.1"];
+    let args =
+        ["train", "Pendulum-v1", "--steps", "100000", "--seed", "1", "--json", "--data", "."];
+    let output = run(data, &[&args[..], &settings].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let report = result(&output);
+    assert_eq!(report["state"], "failed");
+    let id = report["run_id"].as_str().unwrap();
+    let message = events(data, id, "error").pop().unwrap()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("try a lower learning rate"), "{message}");
+    assert!(message.contains("weights are in fault/"), "{message}");
+
+    let fault = data.join("runs").join(id).join("fault");
+    let about = metadata(&fault.join("batch.safetensors"));
+    let number = |name: &str| about[name].as_str().unwrap().parse::<u64>().unwrap();
+    let last = lines(data, id, "metrics.jsonl").pop().unwrap();
+    assert_eq!(number("step"), last["step"].as_u64().unwrap());
+    assert_eq!(number("update") * 2048, number("step"));
+    let config: Value = serde_json::from_str(about["config"].as_str().unwrap()).unwrap();
+    assert_eq!(config["learning_rate"], 1.0);
+    assert_eq!(
+        metadata(&fault.join("weights.safetensors"))["policy"],
+        r#"{"head":"gaussian","activation":"tanh"}"#
+    );
+}
+
 #[test]
 fn what_was_stopped_is_made_again_to_where_it_got_and_what_goes_on_is_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,6 +177,15 @@ fn what_was_stopped_is_made_again_to_where_it_got_and_what_goes_on_is_not() {
     ask(data, &["stop", &id]);
     wait_for_exit(data, &id);
     check_equal(data, &id, "1");
+    // Some follow from the rows, and are found all the same.
+    let keys =
+        "time/total_timesteps,time/iterations,time/time_elapsed,time/episodes,train/n_updates";
+    let row = ask(data, &["metrics", &id, "--keys", keys, "--tail", "1"]);
+    let value = |key: &str| row["metrics"][key].as_f64().unwrap();
+    assert_eq!(value("time/total_timesteps"), row["step"].as_f64().unwrap());
+    assert_eq!(value("time/iterations"), row["step"].as_f64().unwrap() / 2048.0);
+    assert_eq!(value("train/n_updates"), 10.0 * value("time/iterations"));
+    assert!(value("time/time_elapsed") > 0.0 && value("time/episodes") > 0.0, "{row}");
     // Metrics are found by any library's name.
     let keys = ["--keys", "losses/entropy,train/entropy_loss", "--tail", "2"];
     let row = ask(data, &[&["metrics", &id][..], &keys[..]].concat());

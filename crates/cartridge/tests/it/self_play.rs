@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use cartridge_run::store::Replay;
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -39,8 +40,15 @@ const SMALL: [&str; 22] = [
 
 /// Begins a training and returns its run.
 fn begin(data: &Path, game: &str, steps: &str, threads: &str) -> String {
+    begin_with(data, game, steps, threads, &[])
+}
+
+/// Begins a training with other settings too.
+fn begin_with(data: &Path, game: &str, steps: &str, threads: &str, settings: &[&str]) -> String {
     let first = ["train", game, "--steps", steps, "--seed", "3", "--threads", threads];
-    let args: Vec<&str> = first.into_iter().chain(SMALL).chain(["--detach"]).collect();
+    let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+    let args = first.into_iter().chain(SMALL).chain(settings).chain(["--detach"]);
+    let args: Vec<&str> = args.collect();
     ask(data, &args)["run_id"].as_str().unwrap().to_owned()
 }
 
@@ -144,6 +152,15 @@ fn killed_and_resumed_equals_uninterrupted() {
     assert!(matches.contains("\"shipped:") && events(data, &id, "promoted").is_empty());
     let output = run(data, &["reproduce", &id, "--json", "--data", "."]);
     assert_eq!((output.status.code(), &result(&output)["is_equal"]), (Some(0), &json!(true)));
+    // What no checkpoint learns from any more has left the replay.
+    let replay = Replay::open_to_read(data.join("runs").join(&id).join("replay.db")).unwrap();
+    let (last, n_kept) = (replay.last().unwrap(), replay.count().unwrap());
+    assert!(n_kept < last, "{n_kept} of {last}");
+    assert_eq!(replay.game(1).unwrap(), None);
+    assert!(
+        replay.game(last + 1 - n_kept).unwrap().is_some(),
+        "those that are kept are the newest"
+    );
     // All games are there once, in their order, and what was learnt from them is no list of ours.
     let episodes = ask(data, &["episodes", &id, "--limit", "1"]);
     let rows = lines(data, &id, "metrics.jsonl");
@@ -210,6 +227,24 @@ fn a_training_leaves_what_others_look_for() {
         assert!(rating["games"].as_u64() >= Some(2 * n_kept as u64), "{league}");
         assert!(rating["rating"].as_f64() <= Some(0.0), "nobody beats perfect play: {league}");
     }
+    // Any of them can be asked about a position.
+    fs::write(data.join("positions.txt"), "\n5\n512\n").unwrap();
+    let asked = |game: &str, model: &str| {
+        let args = ["analyze", game, "--model", model, "--positions", "positions.txt"];
+        let more = ["--simulations", "20", "--json", "--data", "."];
+        let output = run(data, &[&args[..], &more].concat());
+        assert!(output.status.success(), "{model}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let of_run = asked("tictactoe", &format!("run:{id}@9000"));
+    assert_eq!(of_run.lines().count(), 3, "{of_run}");
+    let place = format!("ckpt:runs/{id}/checkpoints/step_000009000");
+    assert_eq!(asked("tictactoe", &place), of_run);
+    assert_eq!(asked("tictactoe", "best"), asked("tictactoe", &format!("run:{id}@best")));
+    // Where there is no best of the lab, the network that the program brings along is asked.
+    let shipped = asked("connect4", "shipped");
+    assert_eq!(asked("connect4", "best"), shipped);
+    assert_ne!(shipped, of_run);
     let solver = lines(data, &id, "metrics.jsonl")
         .into_iter()
         .filter_map(|row| row["values"]["solver/value_error"].as_f64());
@@ -285,4 +320,102 @@ fn an_actor_plays_with_the_network_in_a_file() {
     let args = ["actor", "tictactoe", "--model", "games.db", "--replay", "other.db"];
     let output = run(data, &args);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_pause_changes_no_bit_of_a_training_by_self_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let plain = begin(data, "connect4", "8000", "1");
+    let whole = final_weights(data, &plain, 1);
+    let id = begin(data, "connect4", "8000", "1");
+    wait_for_event(data, &id, "training_started");
+    ask(data, &["pause", &id]);
+    let at = wait_for_event(data, &id, "paused")["step"].as_u64();
+    assert!(at > Some(0) && at < Some(8000), "{at:?}");
+    ask(data, &["resume", &id]);
+    assert_eq!(final_weights(data, &id, 1), whole);
+    assert_eq!(measured_rows(data, &id), measured_rows(data, &plain));
+}
+
+/// The step of the best checkpoint of a training, and at which steps it was measured.
+fn best_and_measured(data: &Path, settings: &[&str]) -> (String, Vec<u64>) {
+    let id = begin_with(data, "tictactoe", "9000", "1", settings);
+    final_weights(data, &id, 1);
+    let best = data.join("runs").join(&id).join("checkpoints/best");
+    let steps = events(data, &id, "evaluation_complete").into_iter();
+    let steps = steps.map(|event| event["step"].as_u64().unwrap()).collect();
+    (fs::read_to_string(best).unwrap().trim().to_owned(), steps)
+}
+
+#[test]
+fn the_best_checkpoint_is_who_wins_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let name = |step: u64| format!("step_{step:09}");
+    // Nobody takes more than all of the points, so the first to be measured stays the best.
+    let (best, steps) =
+        best_and_measured(data, &["trainer.promotion=arena", "trainer.promote_above=1"]);
+    assert!(steps.len() >= 3 && steps.is_sorted(), "{steps:?}");
+    assert_eq!(best, name(steps[0]));
+    // Whoever learns takes some of them.
+    let (best, steps) =
+        best_and_measured(data, &["trainer.promotion=arena", "trainer.promote_above=0"]);
+    assert_eq!(best, name(*steps.last().unwrap()));
+    // Whoever comes last is the best, whatever it takes.
+    let (best, steps) =
+        best_and_measured(data, &["trainer.promotion=continuous", "trainer.promote_above=1"]);
+    assert_eq!(best, name(*steps.last().unwrap()));
+}
+
+#[test]
+fn who_beats_the_best_of_the_lab_takes_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    // By their policies alone, so that it matters what was learnt.
+    let settings = ["evaluation.simulations=0", "evaluation.final_episodes=40"];
+    // The first one never begins to learn.
+    let waiting = [&settings[..], &["trainer.learning_starts=9000"]].concat();
+    let early = begin_with(data, "tictactoe", "5000", "1", &waiting);
+    final_weights(data, &early, 1);
+    assert_eq!(events(data, &early, "promoted")[0]["player"], "model:tictactoe@1");
+    let best = || fs::read(data.join("models/tictactoe/best.onnx")).unwrap();
+    let before = best();
+    let late = begin_with(data, "tictactoe", "16000", "1", &settings);
+    final_weights(data, &late, 1);
+    let promoted = events(data, &late, "promoted");
+    assert_eq!(promoted[0]["player"], "model:tictactoe@2", "{promoted:?}");
+    let [beaten, share] = [0, 1].map(|at| promoted[0]["against"][at].clone());
+    assert_eq!(beaten, "tictactoe@1, policy alone", "{promoted:?}");
+    assert!(share.as_f64() > Some(0.55), "{promoted:?}");
+    assert_ne!(best(), before);
+    let matches = fs::read_to_string(data.join("matches.jsonl")).unwrap();
+    let line = matches.lines().find(|line| line.contains("/champion\"")).unwrap();
+    assert!(line.contains("\"model:tictactoe@1:0\""), "{line}");
+}
+
+#[test]
+fn milestones_stay_and_are_rated() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let settings = ["retention.milestone_every_steps=3000", "retention.keep_checkpoints=2"];
+    let id = begin_with(data, "tictactoe", "9000", "1", &settings);
+    final_weights(data, &id, 1);
+    let kept = fs::read_dir(data.join("runs").join(&id).join("checkpoints")).unwrap();
+    let mut kept: Vec<String> = kept
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("step_"))
+        .collect();
+    kept.sort();
+    // The first at or after each 3,000 moves, of updates of 256, and the newest.
+    for milestone in ["step_000003072", "step_000006144", "step_000009000"] {
+        assert!(kept.iter().any(|name| name == milestone), "{kept:?}");
+    }
+    assert!(kept.len() <= 5 && !kept.contains(&"step_000001024".to_owned()), "{kept:?}");
+    let league = ask(data, &["league", &id, "--games", "2"]);
+    let rated = league["players"].as_array().unwrap().iter();
+    let rated: Vec<&str> = rated.map(|it| it["player"]["key"].as_str().unwrap()).collect();
+    for name in &kept {
+        assert!(rated.contains(&format!("run:{id}@{name}:8").as_str()), "{rated:?}");
+    }
 }

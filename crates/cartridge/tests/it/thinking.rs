@@ -1,5 +1,6 @@
 //! Networks at boards as whole processes: analysed, compared, promoted.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -205,8 +206,34 @@ fn a_person_plays_a_network_in_the_terminal() {
     let told = play(&["connect4", "--opponent", "shipped:casual", "--think"], "4\nquit\n");
     assert_eq!(told.matches("VISITS").count(), 1, "{told}");
     assert!(told.contains("Shipped model, 25 simulations, of what it would play:"), "{told}");
+    // A game to its end, gone through afterwards: whoever puts discs down in order loses, and one of
+    // the moves gave most away. What is typed after the end are numbers of moves.
+    let in_order: String = (0..42).map(|at| format!("{}\n", at % 7 + 1)).collect();
+    let numbers: String = (0..=42).map(|ply| format!("{ply}\n")).collect();
+    let told = play(&["connect4", "--opponent", "shipped:0"], &(in_order + &numbers));
+    assert!(told.contains("It is not rated yet; `cartridge match connect4 shipped:0 random`"));
+    assert!(told.contains("You lose.") && told.contains("look back"), "{told}");
+    let marked: HashSet<&str> =
+        told.lines().filter(|line| line.contains("biggest mistake: column ")).collect();
+    assert_eq!(marked.len(), 1, "{marked:?}");
+    assert!(marked.iter().all(|line| line.contains(", you: ")), "{marked:?}");
+    // Once it has met somebody, it is known how strong it is, at other strengths too.
+    let args = ["match", "connect4", "shipped:8", "random", "--games", "4", "--data", "."];
+    assert!(run(folder.path(), &args).status.success());
+    let told = play(&["connect4", "--opponent", "shipped:0"], "quit\n");
+    assert!(told.contains(" above builtin:random, with 8 simulations."), "{told}");
     // Nobody has learnt this game, and the game goes on.
     let told = play(&["tictactoe"], "think\n5\nquit\n");
     assert!(told.contains("Sorry: player `best`: there is no best model of tictactoe"), "{told}");
     assert!(told.contains("The game is kept"), "{told}");
+}
+
+#[test]
+fn the_network_that_is_brought_along_has_learnt_othello() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["match", "othello", "shipped:50", "alphabeta:1", "--games", "4", "--seed", "1"];
+    let output = run(folder.path(), &[&args[..], &["--json", "--data", "."]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let played = result(&output);
+    assert_eq!((&played["wins"], &played["losses"]), (&json!(4), &json!(0)), "{played}");
 }

@@ -32,9 +32,9 @@ pub(crate) struct Args {
     /// What is measured
     #[arg(long, value_enum, default_value_t = Mode::EnvOnly)]
     mode: Mode,
-    /// The algorithm, where something acts
-    #[arg(long, default_value = "ppo")]
-    algo: String,
+    /// The algorithm, where something acts: ppo, the default, or dqn
+    #[arg(long, value_name = "ALGO")]
+    algo: Option<String>,
     /// Settings that go well together, as of `cartridge train`
     #[arg(long, value_name = "P")]
     preset: Option<String>,
@@ -145,6 +145,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// Environments alone.
 fn step(args: &Args) -> anyhow::Result<Report> {
+    for (option, is_given) in [("--algo", args.algo.is_some()), ("--preset", args.preset.is_some())]
+    {
+        if is_given {
+            let detail = "nothing learns where environments are measured alone; \
+                          say --mode rollout, trainer or trainer+eval";
+            let (key, detail) = (option.to_owned(), detail.to_owned());
+            return Err(RunError::from(ConfigError::BadValue { key, detail }).into());
+        }
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut plan = Plan {
         env: args.env.clone(),
@@ -202,14 +211,15 @@ fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
 }
 
 fn config(args: &Args) -> Result<RunConfig, ConfigError> {
-    let mut draft = Draft::new(&args.env, &args.algo)?;
+    let algo = args.algo.as_deref().unwrap_or("ppo");
+    let mut draft = Draft::new(&args.env, algo)?;
     if is_game(&args.env) {
         let detail = "self-play is measured by its runs: see self_play/ among their metrics";
         return Err(ConfigError::BadValue { key: "env".to_owned(), detail: detail.to_owned() });
     }
     match &args.preset {
         Some(preset) => draft.apply(preset)?,
-        None => measured_settings(&mut draft, &args.algo)?,
+        None => measured_settings(&mut draft, algo)?,
     }
     if let Some(n_envs) = args.envs {
         draft.set("simulation.n_envs", n_envs.into())?;
