@@ -294,8 +294,8 @@ def test_a_wrapper_alone_obeys_and_shows(lab, kind):
 
         wait_for(told)
         viewer = Viewer(address, (lab.data / "token").read_text().strip(), run)
-        shown = next(message for message in viewer.messages() if "image" in message)
-        assert shown["source"] == "trainer" and shown["reward"] == shown["step"] > 0
+        shown = picture_of_a_step(viewer.messages())
+        assert shown["source"] == "trainer" and shown["reward"] == shown["step"]
         viewer.leave()
         lab.cartridge("pause", run)
         wait_for(lambda: lab.events(run, "paused"))
@@ -310,6 +310,11 @@ def test_a_wrapper_alone_obeys_and_shows(lab, kind):
     finally:
         up.terminate()
         up.wait()
+
+
+def picture_of_a_step(messages):
+    """The next picture, but for one of a reset: there step and reward are 0."""
+    return next(shown for shown in messages if "image" in shown and shown["step"] > 0)
 
 
 class Viewer:
@@ -371,9 +376,9 @@ def test_pictures_come_while_somebody_watches(lab):
 
         wait_for(lambda: watched() == [0.0])
         viewer = Viewer(address, (lab.data / "token").read_text().strip(), run)
-        shown = next(message for message in viewer.messages() if "image" in message)
+        shown = picture_of_a_step(viewer.messages())
         assert shown["image"].startswith("data:image/png;base64,")
-        assert shown["source"] == "trainer" and shown["reward"] == shown["step"] > 0
+        assert shown["source"] == "trainer" and shown["reward"] == shown["step"]
         wait_for(lambda: watched() == [1.0])
         viewer.leave()
         wait_for(lambda: watched() == [0.0])

@@ -25,6 +25,27 @@ def run(*args: str, **options: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def tensors(path: Path) -> dict[str, np.ndarray]:
+    """The tensors of a safetensors file, all of them float32."""
+    file = path.read_bytes()
+    start = 8 + int.from_bytes(file[:8], "little")
+    header = json.loads(file[8:start])
+    header.pop("__metadata__")
+    return {
+        name: np.frombuffer(file[start:], "<f4", (end - begin) // 4, begin).reshape(about["shape"])
+        for name, about in header.items()
+        for begin, end in [about["data_offsets"]]
+    }
+
+
+def critic(stored: dict[str, np.ndarray], seen: np.ndarray) -> np.ndarray:
+    """What the critic of a stored policy puts out, layer by layer."""
+    flow = ((seen - stored["observation.mean"]) * stored["observation.scale"]).clip(-10, 10)
+    for layer in [0, 2]:
+        flow = np.tanh(flow @ stored[f"critic.{layer}.weight"].T + stored[f"critic.{layer}.bias"])
+    return flow @ stored["critic.4.weight"].T + stored["critic.4.bias"]
+
+
 # What the first output of an algorithm's policies is called.
 OUTPUT = {"ppo": "logits", "dqn": "q_values"}
 
@@ -103,27 +124,43 @@ def test_continuous_actions_in_gymnasium(env_id: str, tmp_path: Path) -> None:
     """Sums in another order differ in the last bits, so returns of a pendulum agree closely; of a
     walker, which falls this way or that by such a bit, what is done where Gymnasium has led it."""
     options = ["--algo", "ppo", "--seed", "3", "--steps", "20000", "--data", str(tmp_path), "--json"]
-    report = run("train", env_id, *options, "--set", "trainer.normalize_observation=true")[-1]
+    settings = ["--set", "trainer.normalize_observation=true", "--set", "trainer.normalize_reward=true"]
+    report = run("train", env_id, *options, *settings)[-1]
     path = Path(report["checkpoint"]) / "policy.onnx"
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    stored = tensors(Path(report["checkpoint"]) / "weights.safetensors")
     played = run("eval", report["run_id"], "--episodes", "5", "--seed", "5", "--data", str(tmp_path), "--json")[-1]
     session = onnxruntime.InferenceSession(path)
     env = gymnasium.make(env_id)
     space = env.action_space
     for seed, expected in zip(played["seeds"], played["returns"], strict=True):
         seen, _ = env.reset(seed=seed)
-        total, is_over = 0.0, False
-        observations, actions = [], []
+        is_over = False
+        observations, actions, rewards = [], [], []
         while not is_over:
             (mean,) = session.run(["mean"], {"observation": seen[None].astype("f4")})
             observations.append(seen)
             actions.append(mean[0])
             seen, reward, terminated, truncated, _ = env.step(np.clip(mean[0], space.low, space.high))
-            total += float(reward)
+            rewards.append(float(reward))
             is_over = terminated or truncated
-        actor, _ = ours(path, np.array(observations, "f4"))
+        batch = np.array(observations, "f4")
+        actor, values = ours(path, batch)
         np.testing.assert_allclose(actor, actions, rtol=0, atol=CLOSE * max(1, np.abs(actor).max()))
+        value, log_std = session.run(["value", "log_std"], {"observation": batch})
+        np.testing.assert_allclose(values, value[:, 0], rtol=0, atol=CLOSE * max(1, np.abs(value).max()))
+        np.testing.assert_array_equal(log_std, stored["log_std"])
+        # What the critic puts out is in the unit of learning; what the file says is in that of the rewards.
+        in_units = critic(stored, batch) * stored["value.scale"]
+        np.testing.assert_allclose(value, in_units, rtol=0, atol=CLOSE * max(1, np.abs(value).max()))
+        assert stored["value.scale"] > 1.5, "the two units differ"
+        total = sum(rewards)
         if env_id == "Pendulum-v1":
             assert total == pytest.approx(expected, abs=1e-2)
+            # The end of time is not the end of the task: it goes on as in the mean of the episode.
+            ahead = np.mean(rewards) / (1 - 0.99)
+            assert 0.25 < float(value.mean()) / ahead < 4, "a return of the environment's own rewards"
 
 
 def test_a_masked_policy_does_what_onnxruntime_says_of_what_is_legal(tmp_path: Path) -> None:
