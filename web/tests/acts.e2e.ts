@@ -5,7 +5,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { SIZES, launch, open } from './browser';
+import { SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -14,17 +14,13 @@ const PHONE = SIZES[1];
 
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 let ended: string;
 
 beforeAll(async () => {
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.waitForURL((url) => url.pathname !== '/login');
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
   ended = await train('--steps', '10000', '--seed', '1');
   await lab.ended(ended);
 });
@@ -257,6 +253,38 @@ test('several runs are chosen by thumb and put away together', async () => {
   await context.close();
 });
 
+test('several runs are pinned and deleted together, and both are taken back', async () => {
+  const other = await train('--steps', '5000', '--seed', '3');
+  await lab.ended(other);
+  const { context, page, complaints } = await tab();
+  await page.goto(`${lab.origin}/runs?q=cart+succeeded`);
+  const both = [ended, other];
+  for (const id of both) await page.getByLabel(`Choose ${id}`).check();
+  const bar = page.getByRole('toolbar', { name: 'Chosen runs' });
+  const toast = (text: string) => page.locator('.toast', { hasText: text });
+  const pinned = async () => {
+    const asked = both.map((id) => lab.call<{ pinned: boolean }>(`/api/runs/${id}`));
+    return (await Promise.all(asked)).map((run) => run.pinned);
+  };
+  await bar.getByRole('button', { name: 'Pin', exact: true }).click();
+  await toast('2 runs pinned').waitFor();
+  expect(await pinned()).toEqual([true, true]);
+  await bar.getByRole('button', { name: 'Unpin', exact: true }).waitFor();
+  await toast('2 runs pinned').getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(pinned).toEqual([false, false]);
+
+  await bar.getByRole('button', { name: 'Delete', exact: true }).click();
+  await toast('2 runs deleted').waitFor();
+  for (const id of both) await page.getByLabel(`Choose ${id}`).waitFor({ state: 'detached' });
+  expect(await bar.count()).toBe(0);
+  await shoot(page, 'runs-deleted', SIZES[0]);
+  await expectSound(page, complaints);
+  await toast('2 runs deleted').getByRole('button', { name: 'Undo' }).click();
+  for (const id of both) await page.getByLabel(`Choose ${id}`).waitFor();
+  expect(complaints.take()).toEqual([]);
+  await context.close();
+});
+
 test('without motion one picture stands for a run, and nothing fades', async () => {
   const run = await endless('--seed', '9');
   const { context, page, complaints } = await tab(SIZES[0], { reducedMotion: 'reduce' });
@@ -285,7 +313,7 @@ test('without motion one picture stands for a run, and nothing fades', async () 
 });
 
 test('what failed can be asked again, here or from a shell', async () => {
-  const { context, page } = await tab();
+  const { context, page, complaints } = await tab();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const problem = {
     type: 'about:blank',
@@ -306,6 +334,33 @@ test('what failed can be asked again, here or from a shell', async () => {
   await page.unroute('**/api/models**');
   await box.getByRole('button', { name: 'Try again' }).click();
   await box.waitFor({ state: 'detached' });
+  expect(complaints.take(/\b503\b/)).toEqual([]);
+  await context.close();
+});
+
+test('a phone shows fifty runs, and more when asked, as its address says', async () => {
+  type Run = Record<string, unknown>;
+  const like = await lab.call<Run>(`/api/runs/${ended}`);
+  const { context, page, complaints } = await tab(PHONE);
+  await page.route('**/api/runs?**', (route) => {
+    const runs = Array.from({ length: 120 }, (_, n): Run => {
+      const created_at = new Date(Date.UTC(2020, 0, 1) - n * 1000).toISOString();
+      return { ...like, id: `r-n${n}`, name: `Run number ${n}`, created_at };
+    });
+    return route.fulfill({ json: { runs, next_cursor: null } });
+  });
+  await page.goto(`${lab.origin}/runs?q=number`);
+  const cards = page.locator('li .card');
+  await expect.poll(() => cards.count()).toBe(50);
+  await page.getByRole('button', { name: 'Show 50 more' }).click();
+  await page.waitForURL('**most=100');
+  await expect.poll(() => cards.count()).toBe(100);
+  await page.getByRole('link', { name: /r-n99/ }).click();
+  await page.waitForURL('**/runs/r-n99');
+  await page.goBack();
+  await expect.poll(() => cards.count()).toBe(100);
+  // There is no such run to be shown.
+  complaints.take();
   await context.close();
 });
 
@@ -333,6 +388,21 @@ test('ten thousand runs are a table that scrolls and is filtered', async () => {
   const rows = page.locator('tbody tr');
   // Only those on screen are there, wherever that is.
   await expect.poll(() => rows.count()).toBeLessThan(80);
+  // Scrolling through all of them, no frame waits for long.
+  const longest = await page.locator('.scroll').evaluate(async (box) => {
+    const STEPS = 60;
+    let longest = 0;
+    let before = performance.now();
+    for (let step = 1; step <= STEPS; step += 1) {
+      box.scrollTo({ top: (box.scrollHeight * step) / STEPS });
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      longest = Math.max(longest, now - before);
+      before = now;
+    }
+    return longest;
+  });
+  expect(longest).toBeLessThan(250);
   await page.locator('.scroll').evaluate((box) => box.scrollTo({ top: box.scrollHeight }));
   await page.getByRole('link', { name: `r-n${N - 1}`, exact: true }).waitFor();
   await expect.poll(() => rows.count()).toBeLessThan(80);
@@ -342,6 +412,6 @@ test('ten thousand runs are a table that scrolls and is filtered', async () => {
     .getByRole('status')
     .filter({ hasText: /^1 of 10,/ })
     .waitFor();
-  expect(complaints.take()).toEqual([]);
+  await expectSound(page, complaints);
   await context.close();
 });

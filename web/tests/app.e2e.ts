@@ -8,11 +8,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, loadedAhead, open } from './browser';
+import { AWAY, type Complaints, SIZES, type Session, launch, loadedAhead, open } from './browser';
 import { Lab, pause } from './lab';
-import { expectSound } from './sound';
-
-type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+import { expectSound, shoot } from './sound';
 
 const SCREENSHOTS = 'screenshots';
 const SOLVED = 475;
@@ -118,7 +116,7 @@ describe('logging in', () => {
       await page.goto(`${lab.origin}/runs?q=cart`);
       await page.getByLabel('Or paste the token').fill('not the token');
       await expectUsable(page);
-      await page.screenshot({ path: `${SCREENSHOTS}/login-${size.name}-light.png` });
+      await shoot(page, 'login', size);
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByText('not the token of this lab').waitFor();
       await page.getByLabel('Or paste the token').fill(await lab.token());
@@ -139,6 +137,12 @@ describe('before anything is trained', () => {
     await page.goto(`${lab.origin}/runs`);
     await page.getByText('No runs yet').waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}/runs-empty-${size.name}-light.png` });
+    await page.getByRole('link', { name: 'What people have played' }).click();
+    await page.waitForURL('**/runs?kind=human');
+    await page.getByText('Nobody has played yet').waitFor();
+    const next = page.locator('main').getByRole('link', { name: 'Play', exact: true });
+    expect(await next.getAttribute('href')).toBe('/play');
+    await page.screenshot({ path: `${SCREENSHOTS}/runs-human-empty-${size.name}-light.png` });
     await expectNoSidewaysScroll(page);
     expect(complaints.take()).toEqual([]);
     await context.close();
@@ -189,10 +193,11 @@ describe.each(SIZES)('training at $name', (size) => {
     const step = await figure(page, '.facts dd');
     await rises(() => figure(page, '.facts dd'), step, 30_000);
 
+    await expectSound(page, complaints);
     await stop(page);
     await page.locator('.badge', { hasText: 'terminated' }).waitFor({ timeout: 30_000 });
     expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
-    expect(complaints.take()).toEqual([]);
+    await expectSound(page, complaints);
   });
 
   test('dragging over a chart zooms all of them and lets go of FOLLOW', async () => {
@@ -279,7 +284,7 @@ test.each(SIZES)(
     await lab.up();
     await page.getByRole('heading', { name: 'Runs' }).waitFor({ timeout: 30_000 });
     await page.getByText('LIVE', { exact: true }).waitFor({ timeout: 30_000 });
-    complaints.take();
+    expect(complaints.take(AWAY)).toEqual([]);
     await page.reload();
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
     await expectSound(page, complaints);
@@ -304,7 +309,7 @@ test.each(SIZES)(
     await lab.up();
     await page.getByText('LIVE', { exact: true }).waitFor({ timeout: 30_000 });
     await rises(() => figure(page, '.facts dd'), step, 30_000);
-    complaints.take();
+    expect(complaints.take(AWAY)).toEqual([]);
 
     await stop(page);
     const ended = page.locator('.badge', { hasText: 'terminated' });
@@ -570,7 +575,7 @@ describe.each(SIZES)('playing an environment at $name', (size) => {
     await expect.poll(status, { timeout: 20_000 }).toBe('Paused');
     // A second at most, and a moment for this test to look.
     expect(await step()).toBeGreaterThanOrEqual(before - 36);
-    complaints.take();
+    expect(complaints.take(AWAY)).toEqual([]);
   });
 
   test('another window takes over, and gives back', async () => {
@@ -704,9 +709,7 @@ describe('addresses', () => {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         const path = `${SCREENSHOTS}/${name}-${size.name}-${colorScheme}.png`;
         await page.screenshot({ path, fullPage: true });
-        if (name === 'play' || name === 'game' || name === 'env') {
-          expect(await seriousViolations(page), `${colorScheme} ${address}`).toEqual([]);
-        }
+        expect(await seriousViolations(page), `${colorScheme} ${address}`).toEqual([]);
       }
       if (size.width < 720) {
         await page.setViewportSize({ width: 360, height: size.height });
@@ -728,7 +731,7 @@ describe('addresses', () => {
       await page.goto(lab.origin + address);
       await page.getByRole('heading', { name: /There is no/ }).waitFor();
       if (address.startsWith('/runs')) {
-        await page.screenshot({ path: `${SCREENSHOTS}/run-unknown-1280-light.png` });
+        await shoot(page, 'run-unknown', SIZES[0]);
         await expectUsable(page);
       }
       await page.locator('#main a.btn').click();

@@ -8,10 +8,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, open } from './browser';
-import { Lab } from './lab';
-
-type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { Lab, pause } from './lab';
+import { expectSound } from './sound';
 
 const SCREENSHOTS = 'screenshots';
 
@@ -29,11 +28,7 @@ beforeAll(async () => {
   trained = made.run_id;
   const acrobot = ['train', 'Acrobot-v1', '--steps', '5000', '--set', 'evaluation.episodes=1'];
   slow = (await lab.command<{ run_id: string }>(...acrobot)).run_id;
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.getByText('LIVE', { exact: true }).waitFor();
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
 });
 
 afterAll(async () => {
@@ -46,12 +41,12 @@ async function look(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}.png`, fullPage: true });
+    expect(await seriousViolations(page), `${colorScheme} ${page.url()}`).toEqual([]);
   }
   const over = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
   expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
-  expect(await seriousViolations(page), page.url()).toEqual([]);
 }
 
 const succeeded = (page: Page) => page.locator('.badge', { hasText: 'succeeded' }).first();
@@ -96,6 +91,20 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByLabel('First seed').fill('7');
     await page.getByRole('textbox', { name: 'Runs' }).fill('2');
     await page.getByText('Seeds 7, 8, as a group').waitFor();
+    await page.getByLabel('What it is for').fill('two seeds');
+    await page.getByRole('group', { name: 'What is shown' }).getByText('JSON').click();
+    // All of it is in the address, so that it can be sent to somebody.
+    await page.waitForURL(
+      ({ searchParams: at }) =>
+        at.get('seed') === '7' &&
+        at.get('runs') === '2' &&
+        at.get('about') === 'two seeds' &&
+        at.get('preview') === 'json',
+    );
+    await page.reload();
+    await page.getByText('Seeds 7, 8, as a group').waitFor();
+    expect(await page.getByLabel('What it is for').inputValue()).toBe('two seeds');
+    await page.getByRole('button', { name: 'JSON', pressed: true }).waitFor();
     const kept = () => lab.call<{ experiments: object[] }>('/api/experiments');
     const before = await kept();
     await page.getByRole('button', { name: 'Dry run' }).click();
@@ -107,6 +116,36 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.waitForURL(/\/experiments\/e-/);
     await expect.poll(() => page.locator('section[aria-label="Runs"] tbody tr').count()).toBe(2);
     await succeeded(page).waitFor({ timeout: 30_000 });
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('Back brings the preset back, and what was typed with it', async () => {
+    const back = await context.newPage();
+    await back.goto(`${lab.origin}/experiments/new`);
+    const name = back.getByLabel('Name', { exact: true });
+    await name.fill('One');
+    await back.waitForURL('**name=One');
+    await back.getByRole('button', { name: 'Fast', exact: true }).click();
+    await back.waitForURL(/preset=fast/);
+    await name.fill('Two');
+    await back.waitForURL(/name=Two/);
+    // What is looked for, and what is unfolded for it, is in the address too.
+    const find = back.getByLabel('Find a setting');
+    await find.fill('discount');
+    await back.waitForURL(/find=discount/);
+    await back.locator('summary', { hasText: 'Evaluation' }).waitFor({ state: 'detached' });
+    await find.fill('');
+    await back.locator('summary', { hasText: 'Evaluation' }).click();
+    await back.waitForURL((url) => /Evaluation/.test(url.searchParams.get('folds') ?? ''));
+    await back.reload();
+    await back.locator('details[open] > summary', { hasText: 'Evaluation' }).waitFor();
+    expect(await name.inputValue()).toBe('Two');
+    await back.goBack();
+    await back.getByRole('button', { name: 'Defaults', exact: true, pressed: true }).waitFor();
+    await expect.poll(() => name.inputValue()).toBe('One');
+    await back.goForward();
+    await expect.poll(() => name.inputValue()).toBe('Two');
+    await back.close();
     expect(complaints.take()).toEqual([]);
   });
 
@@ -139,6 +178,13 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByLabel('Player 3, in words').fill('nobody');
     await page.getByLabel('Games a pair').fill('4');
     await page.getByText('3 pairings, 12 games in all.').waitFor();
+    await page.waitForURL(
+      ({ searchParams: at }) =>
+        at.get('games') === '4' &&
+        at.get('players') === 'builtin:random,builtin:alphabeta:1,nobody',
+    );
+    await page.reload();
+    await page.getByText('3 pairings, 12 games in all.').waitFor();
     await page.getByRole('button', { name: 'Start the tournament' }).click();
     await page.locator('.err', { hasText: 'nobody' }).waitFor();
     complaints.take(/422/);
@@ -151,6 +197,9 @@ describe.each(SIZES)('the arena at $name', (size) => {
       .poll(() => page.locator('section[aria-label="Pairings"] tbody tr').count())
       .toBe(3);
     await look(page, `tournament-${size.name}`);
+    await page.goto(`${lab.origin}/tournaments`);
+    await page.getByRole('region', { name: 'Tournaments' }).locator('tbody tr').first().waitFor();
+    await look(page, `tournaments-${size.name}`);
 
     await page.goto(`${lab.origin}/leaderboard?game=tictactoe`);
     const ratings = page.locator('section[aria-label="Ratings"]');
@@ -172,16 +221,42 @@ describe.each(SIZES)('the arena at $name', (size) => {
     expect(complaints.take()).toEqual([]);
   });
 
+  test('what was typed a moment before does not keep one from the match', async () => {
+    await page.goto(`${lab.origin}/evaluations?new=match&game=tictactoe`);
+    await page.getByLabel('A, whose result is told').selectOption('builtin:random');
+    await page.getByLabel('B', { exact: true }).selectOption('builtin:alphabeta:1');
+    // The page of the match is slower to come than the address is to be written.
+    await page.route('**/api/evals/*', async (route) => {
+      await pause(1_000);
+      await route.continue();
+    });
+    await page.getByLabel('Games').fill('4');
+    await page.getByRole('button', { name: 'Start the match' }).click();
+    await page.waitForURL(/\/evaluations\/r-/);
+    await page.unroute('**/api/evals/*');
+    expect(complaints.take()).toEqual([]);
+  });
+
   test('a policy is evaluated and filmed, and one that is endless is cancelled', async () => {
     await page.goto(`${lab.origin}/evaluations?new=policy&run=${trained}`);
     await page.getByLabel('Episodes').fill('2');
     await page.getByLabel(/Film it/).check();
+    await page.waitForURL(
+      ({ searchParams: at }) => at.get('episodes') === '2' && at.get('film') === 'yes',
+    );
+    await page.reload();
+    await expect.poll(() => page.getByLabel(/Film it/).isChecked()).toBe(true);
     await look(page, `evaluation-new-${size.name}`);
     await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
     await page.waitForURL(/\/evaluations\/r-/);
     await page.locator('section[aria-label="Film"] video').waitFor({ timeout: 30_000 });
     expect(await page.locator('section[aria-label="Episodes"] tbody tr').count()).toBe(2);
     await look(page, `evaluation-${size.name}`);
+    const order = page.getByRole('group', { name: 'Order' });
+    await order.getByRole('button', { name: 'worst' }).click();
+    await page.waitForURL('**order=worst');
+    await page.reload();
+    await order.getByRole('button', { name: 'worst', pressed: true }).waitFor();
 
     // Five hundred steps an episode: it cannot end before it is cancelled.
     await page.goto(`${lab.origin}/evaluations?new=policy&run=${slow}`);
@@ -221,6 +296,9 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByRole('link', { name: 'New match' }).click();
     await page.getByLabel('B', { exact: true }).selectOption('random');
     await page.getByLabel('Episodes').fill('3');
+    await page.waitForURL(
+      ({ searchParams: at }) => at.get('b') === 'random' && at.get('n') === '3',
+    );
     await page.getByRole('button', { name: 'Start the match' }).click();
     await page.waitForURL(/\/evaluations\/r-/);
     await expect
@@ -229,6 +307,11 @@ describe.each(SIZES)('the arena at $name', (size) => {
       })
       .toBe(3);
     await look(page, `match-${size.name}`);
+    const which = page.getByRole('group', { name: 'Which seeds' });
+    await which.getByRole('button', { name: /^lost/i }).click();
+    await page.waitForURL('**seeds=lost');
+    await page.reload();
+    await which.getByRole('button', { name: /^lost/i, pressed: true }).waitFor();
     await page.goto(`${lab.origin}/models`);
     await page.getByRole('link', { name: 'pole' }).waitFor();
     await look(page, `models-${size.name}`);
@@ -246,20 +329,20 @@ describe.each(SIZES)('the arena at $name', (size) => {
   });
 });
 
-test('a viewer sees all of it, and is told why nothing can be pressed', async () => {
+test.each(SIZES)('a viewer sees all of it, and is told why not, at $name', async (size) => {
   const made = await lab.command<{ secret: string }>(
     'token',
     'new',
     '--role',
     'viewer',
     '--name',
-    'wall',
+    `wall ${size.name}`,
   );
-  const { context, page, complaints } = await open(browser, SIZES[0]);
+  const { context, page, complaints } = await open(browser, size);
   await page.goto(`${lab.origin}/login`);
   await page.getByLabel('Or paste the token').fill(made.secret);
   await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByText('LIVE', { exact: true }).waitFor();
+  await page.waitForURL((url) => url.pathname !== '/login');
   for (const [path, button] of [
     ['/experiments', 'New experiment'],
     ['/experiments/new', 'Start'],
@@ -272,6 +355,7 @@ test('a viewer sees all of it, and is told why nothing can be pressed', async ()
     await pressed.waitFor();
     expect(await pressed.isDisabled(), path).toBe(true);
     expect(await pressed.getAttribute('title')).toMatch(/needs an operator/);
+    await expectSound(page, complaints);
   }
   expect(complaints.take()).toEqual([]);
   await context.close();

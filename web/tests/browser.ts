@@ -27,6 +27,10 @@ export function launch(): Promise<Browser> {
   });
 }
 
+/** What a page may complain of when its lab goes away, and nothing else. */
+export const AWAY =
+  /net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|WebSocket connection to .* failed/;
+
 /** What went wrong in the pages of one context. */
 export class Complaints {
   readonly all: string[] = [];
@@ -65,6 +69,19 @@ export class Complaints {
   }
 }
 
+/** Logs in with a code that is used up by it; what a browser remembers of that. */
+export async function logIn(browser: Browser, loginUrl: string): Promise<Session> {
+  const { context, page } = await open(browser, SIZES[0]);
+  await page.goto(loginUrl);
+  await page.waitForURL((url) => url.pathname !== '/login');
+  const session = await context.storageState();
+  await context.close();
+  return session;
+}
+
+/** What a browser remembers of a lab: who one is there. */
+export type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+
 /** Waits until a page has fetched the code of all others, which it does when it is idle. */
 export async function loadedAhead(page: Page): Promise<void> {
   const nodes = (await readdir('build/_app/immutable/nodes')).filter((it) => it.endsWith('.js'));
@@ -76,7 +93,7 @@ export async function loadedAhead(page: Page): Promise<void> {
 
 export async function open(
   browser: Browser,
-  size: Size,
+  size: { width: number; height: number },
   more: Parameters<Browser['newContext']>[0] = {},
 ): Promise<{ context: BrowserContext; page: Page; complaints: Complaints }> {
   const context = await browser.newContext({

@@ -2,16 +2,14 @@
  * The control room: a run watched, tuned, forked, tested, put away and brought back; many runs in
  * a table; several over each other. One lab for all of it, with one endless training.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
-import { expectSound } from './sound';
-
-type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
+import { expectSound, shoot } from './sound';
 
 const SCREENSHOTS = 'screenshots';
 const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.episodes=1'];
@@ -28,11 +26,7 @@ beforeAll(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.waitForURL(`${lab.origin}/**`);
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
   await lab.command('train', 'CartPole-v1', '--steps', '10000', '--seeds', '1,2', ...SHORT);
   const { runs } = await lab.call<{ runs: { id: string }[] }>('/api/runs');
   seeds = runs.map(({ id }) => id);
@@ -51,6 +45,9 @@ afterAll(async () => {
 async function unfold(page: Page, size: { width: number }) {
   if (size.width < 1120) await page.locator('.setup > summary').click();
 }
+
+const stateOf = async (run: string) =>
+  (await lab.call<{ state: string }>(`/api/runs/${run}`)).state;
 
 const setSlider = (page: Page, name: RegExp, position: string) =>
   page.getByRole('slider', { name }).fill(position);
@@ -105,6 +102,11 @@ describe.each(SIZES)('at $name', (size) => {
     await page.reload();
     await page.getByRole('button', { name: 'Follow', pressed: false }).click();
     await page.waitForURL((url) => !url.searchParams.has('range'));
+    const episodes = page.getByRole('region', { name: 'Episodes', exact: true });
+    await episodes.getByRole('button', { name: 'worst' }).click();
+    await page.waitForURL('**episodes=worst');
+    await page.reload();
+    await episodes.getByRole('button', { name: 'worst', pressed: true }).waitFor();
     expect(complaints.take()).toEqual([]);
   });
 
@@ -122,6 +124,19 @@ describe.each(SIZES)('at $name', (size) => {
     const board = page.getByRole('button', { name: 'TensorBoard' });
     expect(await board.isEnabled()).toBe(true);
     expect(await board.getAttribute('title')).toMatch(/Starts TensorBoard/);
+    const film = page.getByRole('button', { name: 'Play video' });
+    expect(await film.isDisabled()).toBe(true);
+    expect(await film.getAttribute('title')).toMatch(/^No film yet/);
+    const got = page.waitForEvent('download');
+    await page
+      .getByRole('link', { name: /^Get step_/ })
+      .first()
+      .click();
+    expect((await got).suggestedFilename()).toMatch(/^step_\d+\.tar$/);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy JSON' }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(JSON.parse(copied)).toEqual(await lab.call(`/api/runs/${seeds[0]}/config`));
     await page.getByRole('button', { name: 'Search', exact: true }).last().click();
     await page.getByLabel('Find in the log').fill('nothing has this');
     await page.getByText('No line has').waitFor();
@@ -140,10 +155,12 @@ describe.each(SIZES)('at $name', (size) => {
     await page.waitForURL('**from=*');
     await setSlider(page, /^Learning rate/, '300');
     await page.getByText('1 changed').waitFor();
+    await shoot(page, 'run-fork', size);
+    await expectSound(page, complaints);
     await page.locator('aside').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(seeds[0] as string));
     await page.locator('.kv', { hasText: `from ${seeds[0]}` }).waitFor();
-    expect(complaints.take()).toEqual([]);
+    await expectSound(page, complaints);
   });
 
   test('a run is pinned, put away and deleted, and each is taken back', async () => {
@@ -172,7 +189,7 @@ describe.each(SIZES)('at $name', (size) => {
     await page.getByRole('switch', { name: 'Trash' }).click();
     await page.waitForURL('**trash=1');
     await page.getByText(/gone for good in [67] d/).waitFor();
-    await page.screenshot({ path: `${SCREENSHOTS}/runs-trash-${size.name}-light.png` });
+    await shoot(page, 'runs-trash', size);
     await expectSound(page, complaints);
     await page.getByRole('button', { name: `Restore ${id}` }).click();
     await page.getByText('The trash is empty').waitFor();
@@ -241,6 +258,12 @@ describe.each(SIZES)('at $name', (size) => {
     expect(page.url(), 'what else was chosen stays').toContain('seeds=apart');
     await page.goBack();
     await page.getByRole('button', { name: `Leave out ${endless}` }).waitFor();
+    // Others are added to a group of seeds, too.
+    const { group } = await lab.call<{ group: string }>(`/api/runs/${seeds[0]}`);
+    await page.goto(`${lab.origin}/compare?group=${group}`);
+    await page.getByLabel('Add a run').selectOption(endless);
+    await page.waitForURL((url) => url.searchParams.get('runs')?.split(',').length === 3);
+    await page.getByRole('button', { name: `Leave out ${endless}` }).waitFor();
     await page.goto(`${lab.origin}/compare?runs=r-nosuch`);
     await page.getByText('There is no run r-nosuch').waitFor();
     expect(complaints.take(/\b404\b/)).toEqual([]);
@@ -252,12 +275,44 @@ describe.each(SIZES)('at $name', (size) => {
     await page.getByRole('button', { name: 'Record' }).click();
     const kept = page.waitForEvent('download');
     await page.getByRole('button', { name: /^\d+ s$/ }).click({ timeout: 10_000 });
-    expect((await kept).suggestedFilename()).toMatch(/^CartPole-v1-r-.*\.(mp4|webm)$/);
-    await page.getByRole('button', { name: 'Reset', exact: true }).click();
-    await page.getByText('Feed and charts were cleared').waitFor();
-    const { state } = await lab.call<{ state: string }>(`/api/runs/${endless}`);
-    expect(state).toBe('running');
-    expect(complaints.take()).toEqual([]);
+    const film = await kept;
+    expect(film.suggestedFilename()).toMatch(/^CartPole-v1-r-.*\.mp4$/);
+    // It plays. Pages of the lab let no film in that is not from it.
+    const bytes = await readFile(await film.path());
+    const elsewhere = await context.newPage();
+    const shown = await elsewhere.evaluate(async (base64) => {
+      const binary = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+      const video = document.createElement('video');
+      video.muted = true;
+      video.src = URL.createObjectURL(new Blob([binary], { type: 'video/mp4' }));
+      await video.play();
+      await new Promise((done) => (video.ontimeupdate = () => video.currentTime > 0 && done(null)));
+      return [video.videoWidth, video.videoHeight];
+    }, bytes.toString('base64'));
+    expect(shown).toEqual([960, 540]);
+    await elsewhere.close();
+    const bars = page.getByRole('img', { name: /^Reward of the last \d+ episodes/ });
+    // A run that waits plays no new episode, so that what was cleared stays so.
+    await lab.call(`/api/runs/${endless}/pause`, 'POST');
+    try {
+      await expect.poll(() => stateOf(endless)).toBe('paused');
+      await bars.waitFor();
+      // What it played before may still be on its way when the button is pressed first.
+      await expect
+        .poll(async () => {
+          await page.getByRole('button', { name: 'Reset', exact: true }).click();
+          await page.getByText('Feed and charts were cleared').first().waitFor();
+          return page.getByRole('img', { name: 'No finished episodes yet' }).isVisible();
+        })
+        .toBe(true);
+      await expectSound(page, complaints);
+    } finally {
+      // The tests after this one need it too.
+      await lab.call(`/api/runs/${endless}/resume`, 'POST');
+    }
+    await bars.waitFor();
+    expect(await stateOf(endless)).toBe('running');
+    await expectSound(page, complaints);
   });
 });
 
@@ -276,6 +331,10 @@ describe.each(SIZES)('a test and a training at $name', (size) => {
     await page.getByRole('region', { name: 'Policy behavior detected' }).waitFor();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.waitForURL('**test=*');
+    // First the episodes as they are played, then the film of them.
+    const said = page.getByRole('region', { name: 'Live feed' }).getByRole('status');
+    expect(await said.innerText()).toMatch(/^test$/i);
+    await page.locator('.scene canvas').waitFor();
     await page.locator('.scene video').waitFor({ timeout: 60_000 });
     await page.getByText('test of 10 episodes').waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}/lab-test-${size.name}-light.png` });
@@ -325,7 +384,8 @@ test.each(SIZES)(
       '--role',
       'viewer',
       '--name',
-      `wall ${size.name}`,
+      // Another one where this is tried twice: names are taken once.
+      `wall ${size.name} ${Date.now()}`,
     );
     const { context, page, complaints } = await open(browser, size);
     await page.goto(`${lab.origin}/login`);

@@ -64,11 +64,29 @@ describe.each(SIZES)('$name wide', (size) => {
   });
 });
 
-test('a wall has no bar, not even at first', async () => {
+test('a wall has its name and no bar, from the first', async () => {
   const { context, page } = await open(browser, SIZES[0]);
-  await page.route(CODE, (route) => route.abort());
-  await page.goto(`${lab.origin}/?kiosk`);
-  await page.locator('#frame').waitFor({ state: 'attached' });
-  expect(await page.locator('#frame').isVisible()).toBe(false);
+  await page.goto(lab.loginUrl);
+  await page.waitForURL((url) => url.pathname !== '/login');
+  const storageState = await context.storageState();
   await context.close();
+  for (const size of SIZES) {
+    const { context, page } = await open(browser, size, { storageState });
+    const name = page.locator('.brand');
+    await page.route(CODE, (route) => route.abort());
+    await page.goto(`${lab.origin}/?kiosk`);
+    await name.waitFor();
+    const before = await name.boundingBox();
+    const ground = await page
+      .locator('#frame')
+      .evaluate((frame) => getComputedStyle(frame).backgroundColor);
+    expect(ground).toBe('rgba(0, 0, 0, 0)');
+    await page.unroute(CODE);
+    await page.reload();
+    await page.locator('#main.kiosk').waitFor();
+    expect(await page.locator('#frame').count()).toBe(0);
+    const { x, y } = before ?? {};
+    expect(await name.boundingBox(), size.name).toMatchObject({ x, y });
+    await context.close();
+  }
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { network } from './network';
 import { expectSound, shoot } from './sound';
@@ -17,7 +17,7 @@ let lab: Lab;
 let browser: Browser;
 /** A run that has learnt for a moment. */
 let training: string;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 
 beforeAll(async () => {
   lab = await Lab.start();
@@ -28,11 +28,7 @@ beforeAll(async () => {
   // Whatever came of the training's own try to be the best.
   await lab.command('models', 'promote', 'four@1');
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
 });
 
 afterAll(async () => {
@@ -95,6 +91,33 @@ describe.each(SIZES)('networks at $name', (size) => {
     await page.locator('.opp .badge', { hasText: 'Novice' }).waitFor();
     const facts = page.locator('.opp .kv');
     await expect.poll(() => facts.textContent()).toMatch(/Simulations\s*0/);
+    await expect.poll(() => facts.textContent()).toMatch(/Rating\s*not rated yet/);
+    await facts.getByRole('link', { name: 'play a match' }).waitFor();
+  });
+
+  test('who was rated with other simulations says so', async () => {
+    // Evaluations have rated the newest checkpoint, with 8 simulations.
+    const opponent = `run:${training}@step_000005000:25`;
+    await page.goto(`${lab.origin}/play?game=connect4&opponent=${opponent}`);
+    await page
+      .getByText(/^Rated -?[\d,]+\s+± \d+ after \d+ games, rated with 8 simulations/)
+      .waitFor();
+    const chosen = page.locator('label.level.chosen');
+    expect(await chosen.innerText()).toMatch(/Casual\s+25[^~]*~-?[\d,]+/);
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    const facts = page.locator('.opp .kv');
+    await expect
+      .poll(() => facts.innerText())
+      .toMatch(/Rating\s+-?[\d,]+\s+± \d+\s+rated with 8 simulations/i);
+    await facts.getByRole('link', { name: training }).waitFor();
+    await expectSound(page, complaints);
+    // The game that the next tests look at.
+    await page.goto(`${lab.origin}/play?game=connect4&opponent=best:0`);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
   });
 
   test('one just plays; what it thinks is shown to who asks, and counts as help', async () => {
@@ -104,7 +127,19 @@ describe.each(SIZES)('networks at $name', (size) => {
     await expect.poll(() => rows(page)).toBe(7);
     expect(await marks(page)).toBe(7);
     await page.getByRole('img', { name: /^Value for you [-+]/ }).waitFor();
-    await page.getByRole('button', { name: /column 4.*prior \d+%/i }).waitFor();
+    await page.getByRole('button', { name: /column 4, .*\d+%, \d+ visits, prior \d+%/i }).waitFor();
+    // The visits are on the squares too, and add up to the simulations of the search.
+    const figures = await page.locator('.board .mark b').allInnerTexts();
+    const visits = figures.map((text) => Number(/(\d+)\s*$/.exec(text)?.[1] ?? 0));
+    expect(figures.filter((text) => /^\d+%\s+\d+$/.test(text)).length).toBeGreaterThan(2);
+    expect(visits.reduce((sum, n) => sum + n, 0)).toBe(200);
+    // And inside of the board's own width, each in its own.
+    const boxes = await page
+      .locator('.board .mark b span')
+      .evaluateAll((spans) =>
+        spans.map((span) => span.scrollWidth - (span.parentElement?.clientWidth ?? 0)),
+      );
+    expect(Math.max(...boxes)).toBeLessThanOrEqual(0);
     await page.locator('.search', { hasText: 'connect4@1, 200 simulations' }).waitFor();
     await page.locator('.search', { hasText: 'Line' }).waitFor();
     await page.locator('.moves', { hasText: 'with 1 hint' }).waitFor();
@@ -178,7 +213,7 @@ describe.each(SIZES)('networks at $name', (size) => {
     await card.getByRole('link', { name: /^Game/ }).click();
     await page.waitForURL(`**/replay/${training}/*`);
     await page.locator('.xray').waitFor();
-    complaints.take();
+    expect(complaints.take()).toEqual([]);
   });
 
   test('any checkpoint of a run is found by its name, and played', async () => {
@@ -203,6 +238,22 @@ describe.each(SIZES)('networks at $name', (size) => {
     const facts = page.locator('.opp .kv');
     await expect.poll(() => facts.textContent()).toContain(training);
     expect(complaints.take()).toEqual([]);
+  });
+
+  test('the network that the program brings along is played, and its run is elsewhere', async () => {
+    await page.goto(`${lab.origin}/play?game=connect4&opponent=shipped:0`);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await page.waitForURL('**/play/*');
+    await page.getByText('Your move').waitFor();
+    await play(page, 4);
+    await expect.poll(() => moves(page)).toBe(2);
+    const facts = page.locator('.opp .kv');
+    expect(await facts.innerText()).toMatch(/Run\s+r-\w{6}/i);
+    // Nothing here leads to a page that is not there.
+    const runs = page.locator('.opp a[href^="/runs/"]');
+    expect(await runs.count()).toBe(0);
+    await shoot(page, 'play-shipped', size);
+    await expectSound(page, complaints);
   });
 
   test('the lab tells how strong a training by self-play is', async () => {

@@ -4,8 +4,10 @@
  * Every page is opened in a fresh browser profile: what it loads, gzipped, and when something is
  * first painted. A run of a million rows of eight metrics is opened until all its charts are drawn,
  * in a fresh profile and once more in one that has seen the app.
- * A run page then follows a training for MINUTES (30), and the lab page for a few: tasks that held the
- * page for more than 50 ms once it was open, and the heap at the end, after a collection.
+ * Then a list of ten thousand runs is scrolled through: how long frames take.
+ * A run page then follows a training for MINUTES (30), and the lab page for a few, tall enough for the
+ * charts and the feed at once: tasks that held the page for more than 50 ms once it was open, each
+ * with what it was, and the heap at the end, after a collection.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -15,11 +17,11 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { SIZES, launch, open } from './browser';
+import { SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab, pause } from './lab';
 
 const MINUTES = Number(process.env.MINUTES ?? 30);
-const LAB_MINUTES = Math.min(5, MINUTES);
+const LAB_MINUTES = Math.min(Number(process.env.LAB_MINUTES ?? 5), MINUTES);
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const LOADS = 5;
 const LONG = 'r-000001';
@@ -35,20 +37,21 @@ const KEYS = [
 ];
 /** The network, not the page, decides when something that streams is complete. */
 const SETTLE_MS = 3_000;
+/** All of a run's page at once: its charts and its picture. */
+const TALL = { name: 'tall', width: 1280, height: 2400 } as const;
+/** Fewer would be another page than the one that is measured. */
+const LEAST_CHARTS = 8;
+const MANY_RUNS = 10_000;
 
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 let trained: string;
 
 beforeAll(async () => {
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.waitForURL((url) => url.pathname !== '/login');
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
   const train = ['train', 'CartPole-v1', '--steps', '100000', '--seed', '3'];
   trained = (await lab.command<{ run_id: string }>(...train)).run_id;
   await lab.ended(trained);
@@ -68,7 +71,9 @@ const median = (values: number[]) =>
 
 /** Opens an address in a fresh profile; the files of the app that it asked for, and its first paint. */
 async function load(address: string): Promise<{ files: string[]; paint: number }> {
-  const { context, page } = await open(browser, SIZES[0], { storageState: session });
+  // Whoever is logged in is led on from there.
+  const known = address === '/login' ? {} : { storageState: session };
+  const { context, page } = await open(browser, SIZES[0], known);
   const files: string[] = [];
   page.on('request', (request) => {
     const { pathname } = new URL(request.url());
@@ -86,15 +91,58 @@ async function load(address: string): Promise<{ files: string[]; paint: number }
   return { files: needed, paint };
 }
 
+/** Makes something in the lab. */
+async function make<T extends object>(path: string, body: object): Promise<T> {
+  const response = await fetch(lab.origin + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await lab.token()}`,
+      'idempotency-key': crypto.randomUUID(),
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
 async function gzipped(url: string): Promise<number> {
   const response = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
   await response.body?.cancel();
   return Number(response.headers.get('content-length'));
 }
 
+/** Something of everything that has a page of its own. */
+async function makeOneOfEach(): Promise<string[]> {
+  type Made = { id: string };
+  const [random, other] = ['builtin:random', 'builtin:alphabeta:1'];
+  const at = { game: 'tictactoe' };
+  const game = await make<Made>('/api/play', { ...at, opponent: 'builtin:random', side: 'first' });
+  const played = await make<Made>('/api/play/environments', { env_id: 'CartPole-v1', seed: 1 });
+  const config = { env_id: 'CartPole-v1', algo: 'ppo' };
+  const template = await make<Made>('/api/experiments', { name: 'Measured', config });
+  const match = { ...at, model_a: random, model_b: other, n_matches: 2 };
+  const evaluation = await make<Made>('/api/evals', { ...match, seed_plan: { seed_base: 0 } });
+  const tournament = { ...at, players: [random, other], games_per_pair: 2 };
+  const contest = await make<Made>('/api/tournaments', tournament);
+  await make('/api/models', { name: 'measured', run_id: trained });
+  for (const { id } of [evaluation, contest]) await lab.ended(id);
+  return [
+    `/play/${game.id}`,
+    `/play/environments/${played.id}`,
+    `/experiments/${template.id}`,
+    `/evaluations/${evaluation.id}`,
+    `/tournaments/${contest.id}`,
+    '/models/measured',
+  ];
+}
+
 test('every page: weight and first paint', async () => {
+  const one = await makeOneOfEach();
   for (const address of [
+    '/login',
     '/',
+    '/?kiosk=1',
     '/lab',
     '/runs',
     `/runs/${trained}`,
@@ -112,13 +160,17 @@ test('every page: weight and first paint', async () => {
     '/cluster',
     '/audit',
     '/settings',
+    ...one,
+    '/nowhere',
   ]) {
     const loads = [];
     for (let times = 0; times < LOADS; times += 1) loads.push(await load(address));
     const files = [...new Set(loads[0]?.files)];
     const sizes = await Promise.all(files.map(gzipped));
     say('page', {
-      address: address.replace(trained, 'RUN'),
+      address: address
+        .replace(trained, 'RUN')
+        .replace(one.includes(address) ? /[a-z]+-\w{6,}$/ : /$^/, 'ID'),
       files: files.length,
       gzip_kb: Math.round(sizes.reduce((sum, size) => sum + size, 0) / 100) / 10,
       first_paint_ms: Math.round(median(loads.map(({ paint }) => paint))),
@@ -208,43 +260,168 @@ async function untilDrawn(page: Page): Promise<number> {
   return Math.round(await page.evaluate(answers));
 }
 
-/** Notes every task of a page that held it for long. */
+test('ten thousand runs scrolled through', async () => {
+  const PAGE = 500;
+  type Listed = Record<string, unknown>;
+  const like = await lab.call<Listed>(`/api/runs/${trained}`);
+  const { context, page } = await open(browser, SIZES[0], { storageState: session });
+  await page.route('**/api/runs?**', (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+    const runs = Array.from({ length: PAGE }, (_, index): Listed => {
+      const n = from + index;
+      const created_at = new Date(Date.UTC(2020, 0, 1) - n * 1000).toISOString();
+      return { ...like, id: `r-n${n}`, name: `Run number ${n}`, step: n, created_at };
+    });
+    const next_cursor = from + PAGE < MANY_RUNS ? String(from + PAGE) : null;
+    return route.fulfill({ json: { runs, next_cursor } });
+  });
+  await page.goto(`${lab.origin}/runs`);
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^10,\d{3}$/ })
+    .waitFor({ timeout: 60_000 });
+  await pause(SETTLE_MS);
+  const frames = await page.locator('.scroll').evaluate(async (box) => {
+    const FRAMES = 600;
+    const taken: number[] = [];
+    let before = await new Promise(requestAnimationFrame);
+    for (let frame = 1; frame <= FRAMES; frame += 1) {
+      box.scrollTo({ top: ((box.scrollHeight - box.clientHeight) * frame) / FRAMES });
+      const now = await new Promise(requestAnimationFrame);
+      taken.push(now - before);
+      before = now;
+    }
+    return taken;
+  });
+  say('many runs', {
+    rows: MANY_RUNS,
+    frames: frames.length,
+    median_frame_ms: Math.round(10 * median(frames)) / 10,
+    worst_frame_ms: Math.round(10 * Math.max(...frames)) / 10,
+  });
+  await context.close();
+});
+
+/** A task that held a page for long, and what the browser says that it was. */
+interface LongTask {
+  at_ms: number;
+  ms: number;
+  /** Whose it was: `self`, or `unknown` for what the browser does by itself. */
+  whose: string;
+  /** Scripts of the frame that the task was part of, the longest first. */
+  scripts: {
+    invoker: string;
+    function: string;
+    source: string;
+    ms: number;
+    forced_layout_ms: number;
+  }[];
+  /** Of that frame: all of it, and styles, layout and paint after the scripts. */
+  frame_ms: number | null;
+  rendering_ms: number | null;
+}
+
+/** What a browser tells of long frames; TypeScript knows it not yet. */
+interface LongFrame extends PerformanceEntry {
+  renderStart: number;
+  scripts: {
+    invoker: string;
+    sourceFunctionName: string;
+    sourceURL: string;
+    sourceCharPosition: number;
+    duration: number;
+    forcedStyleAndLayoutDuration: number;
+  }[];
+}
+
+/** Frames of live pictures that a page has been sent, counted as they come. */
+function countFrames(page: Page): { open: number; came: number } {
+  const counted = { open: 0, came: 0 };
+  page.on('websocket', (socket) => {
+    if (!/\/frames\?/.test(socket.url())) return;
+    counted.open += 1;
+    socket.on('framereceived', () => (counted.came += 1));
+    socket.on('close', () => (counted.open -= 1));
+  });
+  return counted;
+}
+
+/** Whether something is drawn in the feed: more than one colour. */
+const isDrawn = (page: Page) =>
+  page.locator('.feed canvas').evaluate((canvas: HTMLCanvasElement) => {
+    const { width, height } = canvas;
+    const data = canvas.getContext('2d')?.getImageData(0, 0, width, height).data;
+    const pixels = new Uint32Array(data?.buffer ?? new ArrayBuffer(0));
+    return pixels.some((pixel) => pixel !== pixels[0]);
+  });
+
+/** Opens a page and waits until all of it is there, then notes every task that holds it for long. */
 async function watch(page: Page, address: string): Promise<void> {
   await page.goto(lab.origin + address);
-  await page.locator('canvas').first().waitFor();
+  await page.locator('.feed canvas').waitFor();
+  await expect.poll(() => isDrawn(page), { timeout: 60_000 }).toBe(true);
   await pause(SETTLE_MS);
   await page.evaluate(() => {
-    const tasks: number[] = [];
-    (window as unknown as { tasks: number[] }).tasks = tasks;
-    const observer = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) tasks.push(Math.round(entry.duration));
+    const seen = { tasks: [] as PerformanceEntry[], frames: [] as PerformanceEntry[] };
+    (window as unknown as { seen: typeof seen }).seen = seen;
+    const note = (type: string, into: PerformanceEntry[]) =>
+      new PerformanceObserver((list) => void into.push(...list.getEntries())).observe({ type });
+    note('longtask', seen.tasks);
+    note('long-animation-frame', seen.frames);
+  });
+}
+
+/** The long tasks since then. */
+async function longTasks(page: Page): Promise<LongTask[]> {
+  return page.evaluate(() => {
+    type Seen = { tasks: PerformanceEntry[]; frames: LongFrame[] };
+    const { tasks, frames } = (window as unknown as { seen: Seen }).seen;
+    const round = (ms: number) => Math.round(10 * ms) / 10;
+    return tasks.map((task) => {
+      const end = task.startTime + task.duration;
+      const frame = frames.find(
+        ({ startTime, duration }) => startTime < end && task.startTime < startTime + duration,
+      );
+      return {
+        at_ms: Math.round(task.startTime),
+        ms: round(task.duration),
+        whose: task.name,
+        scripts: (frame?.scripts ?? [])
+          .map((script) => ({
+            invoker: script.invoker,
+            function: script.sourceFunctionName,
+            source: `${script.sourceURL.split('/').at(-1)}:${script.sourceCharPosition}`,
+            ms: round(script.duration),
+            forced_layout_ms: round(script.forcedStyleAndLayoutDuration),
+          }))
+          .sort((a, b) => b.ms - a.ms),
+        frame_ms: frame ? round(frame.duration) : null,
+        rendering_ms: frame?.renderStart
+          ? round(frame.startTime + frame.duration - frame.renderStart)
+          : null,
+      };
     });
-    observer.observe({ type: 'longtask' });
   });
 }
 
 test('pages that follow a training', async () => {
-  const response = await fetch(`${lab.origin}/api/runs`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${await lab.token()}`,
-      'idempotency-key': crypto.randomUUID(),
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      env_id: 'LunarLander-v3',
-      algorithm: 'ppo',
-      total_timesteps: 1_000_000_000,
-      overrides: { 'resources.threads': 1 },
-    }),
+  const { id } = await make<{ id: string }>('/api/runs', {
+    env_id: 'LunarLander-v3',
+    algorithm: 'ppo',
+    total_timesteps: 1_000_000_000,
+    overrides: { 'resources.threads': 1 },
   });
-  const { id } = (await response.json()) as { id: string };
   for (const [address, minutes] of [
     [`/runs/${id}`, MINUTES],
     [`/lab?env=LunarLander-v3&run=${id}`, LAB_MINUTES],
   ] as const) {
-    const { context, page } = await open(browser, SIZES[0], { storageState: session });
+    const { context, page } = await open(browser, TALL, { storageState: session });
+    const pictures = countFrames(page);
     await watch(page, address);
+    // All that updates is in the view: charts, the picture, and what it is sent.
+    const charts = await page.locator('.u-over').count();
+    if (address.startsWith('/runs/')) expect(charts).toBeGreaterThanOrEqual(LEAST_CHARTS);
+    expect(pictures.open).toBeGreaterThan(0);
     const devtools = await context.newCDPSession(page);
     await devtools.send('Performance.enable');
     const heap = async () => {
@@ -253,18 +430,30 @@ test('pages that follow a training', async () => {
       const used = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? NaN;
       return Math.round(used / 1e5) / 10;
     };
-    const began = await heap();
+    const before = await heap();
+    // The collection was our own.
+    await page.evaluate(() => {
+      const { seen } = window as unknown as { seen: Record<string, unknown[]> };
+      for (const list of Object.values(seen)) list.length = 0;
+    });
+    const came = pictures.came;
     await pause(minutes * 60_000);
-    const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
+    // Entries are handed to observers some time after what they tell of.
+    await page.waitForTimeout(1_000);
+    const tasks = await longTasks(page);
+    expect(pictures.open).toBeGreaterThan(0);
+    expect(pictures.came).toBeGreaterThan(came);
     say('live page', {
       address: address.replace(id, 'RUN'),
       minutes,
       charts: await page.locator('.u-over').count(),
+      pictures_per_s: Math.round((10 * (pictures.came - came)) / (minutes * 60)) / 10,
       tasks_over_50_ms: tasks.length,
-      longest_task_ms: Math.max(0, ...tasks),
-      heap_mb_at_first: began,
+      longest_task_ms: Math.max(0, ...tasks.map(({ ms }) => ms)),
+      heap_mb_at_first: before,
       heap_mb: await heap(),
     });
+    for (const task of tasks) say('long task', { address: address.replace(id, 'RUN'), ...task });
     await context.close();
   }
 });

@@ -2,22 +2,18 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 
 beforeAll(async () => {
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.waitForURL((url) => url.pathname !== '/login');
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
 });
 
 afterAll(async () => {
@@ -130,3 +126,24 @@ describe.each(SIZES)('Asteroid Prospector at $name', (size) => {
     await expectSound(page, complaints);
   });
 });
+
+test.each(SIZES)(
+  'a training of it has profit, survival and invalid actions, at $name',
+  async (size) => {
+    const args = ['train', 'AsteroidProspector-v0', '--steps', '6000', '--seed', '1', '--now'];
+    const short = ['evaluation.final_episodes=1', 'analytics.window_steps=2048'];
+    const set = short.flatMap((one) => ['--set', one]);
+    const { run_id: id } = await lab.command<{ run_id: string }>(...args, ...set);
+    await lab.ended(id);
+    const { context, page, complaints } = await open(browser, size, { storageState: session });
+    await page.goto(`${lab.origin}/analytics?run=${id}`);
+    const card = (label: string) =>
+      page.locator('.metric', { has: page.getByText(label, { exact: true }) }).locator('.v');
+    await expect.poll(() => card('Profit').innerText()).toMatch(/^[+-]?\d/);
+    expect(await card('Survival').innerText()).toMatch(/^\d+\.\d\s*%$/);
+    expect(await card('Invalid actions').innerText()).toMatch(/^\d+\.\d\s*%$/);
+    await shoot(page, 'analytics-prospector', size);
+    await expectSound(page, complaints);
+    await context.close();
+  },
+);

@@ -9,10 +9,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, open, type Session } from './browser';
 import { Lab } from './lab';
+import { expectSound, shoot } from './sound';
 
-type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
 interface Listed {
   total: number;
   episodes: { episode: number; reward: number; length: number; seed: number }[];
@@ -107,9 +107,8 @@ describe.each(SIZES)('at $name', (size) => {
     await page.goto(`${lab.origin}/replay`);
     const shelf = page.locator('.shelf', { hasText: trained });
     await shelf.locator('canvas').first().waitFor();
-    await page.screenshot({ path: `${SCREENSHOTS}/replay-browser-${size.name}-light.png` });
-    await expectFits(page);
-    expect(await seriousViolations(page)).toEqual([]);
+    await shoot(page, 'replay-browser', size);
+    await expectSound(page, complaints);
     await shelf.getByRole('link', { name: 'Show all' }).click();
     await page.waitForURL(`**/replay?run=${trained}`);
     await page.getByRole('button', { name: 'Shortest' }).click();
@@ -160,6 +159,30 @@ describe.each(SIZES)('at $name', (size) => {
     expect(complaints.take()).toEqual([]);
   });
 
+  test('a step is x-rayed: what the policy thought of its actions, and what it expected', async () => {
+    await page.goto(theatre(trained, best.episode, '?t=5'));
+    const xray = page.locator('.xray');
+    await xray.getByText(/Chose (the|another than the) most likely/).waitFor();
+    type Xray = { steps: { step: number; actions: number[]; value: number }[] };
+    const asked = `/api/runs/${trained}/episodes/${best.episode}/xray`;
+    const thought = (await lab.call<Xray>(asked)).steps.find(({ step }) => step === 5);
+    if (!thought) throw new Error('nothing was thought');
+    // A bar for each action, as long as it was likely, and they are all that could be done.
+    const bars = xray.locator('.prob');
+    expect(await bars.count()).toBe(2);
+    const shares = await bars
+      .locator('.meter')
+      .evaluateAll((meters) =>
+        meters.map((meter) => Number(getComputedStyle(meter).getPropertyValue('--v'))),
+      );
+    shares.forEach((share, index) => expect(share).toBeCloseTo(thought.actions[index] ?? NaN, 4));
+    expect(shares[0] ?? 0).toBeCloseTo(1 - (shares[1] ?? 0), 4);
+    const told = Number((await xray.locator('.fig').first().innerText()).replace('+', ''));
+    expect(told).toBeCloseTo(thought.value, 1);
+    await xray.getByRole('img', { name: 'Value of the steps around this one' }).waitFor();
+    await expectSound(page, complaints);
+  });
+
   test('a policy plays the same seed, side by side', async () => {
     await page.goto(theatre(trained, best.episode, '?t=5'));
     await page.getByRole('button', { name: 'Compare, same seed' }).click();
@@ -174,6 +197,19 @@ describe.each(SIZES)('at $name', (size) => {
     await expect.poll(() => page.locator('.legend li').count()).toBe(2);
     expect(await step(page)()).toBe(5);
     await page.getByText('Loading the pictures').waitFor({ state: 'detached' });
+    // Each has the colour of its run, or, where they share it, strokes of its own.
+    const looks = await page
+      .locator('.legend path')
+      .evaluateAll((lines) =>
+        lines.map((line) => [line.getAttribute('stroke'), line.getAttribute('stroke-dasharray')]),
+      );
+    expect(String(looks[0])).not.toBe(String(looks[1]));
+    for (const [color] of looks) expect(color).toMatch(/^var\(--series-\d+\)$/);
+    await page.getByRole('button', { name: 'Right', exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get('xray') === 'right');
+    await page.reload();
+    await page.getByRole('button', { name: 'Right', exact: true, pressed: true }).waitFor();
+    await expect.poll(() => page.locator('.picture canvas').count()).toBe(2);
     await page.screenshot({ path: `${SCREENSHOTS}/replay-compare-${size.name}-light.png` });
     expect(await seriousViolations(page)).toEqual([]);
     await expectFits(page);
@@ -203,7 +239,7 @@ test.each(SIZES)('a stretch is taken away as a GIF, at $name', async (size) => {
     return [picture.width, picture.height];
   }, bytes.toString('base64'));
   expect(shape).toEqual([480, 240]);
-  expect(complaints.take()).toEqual([]);
+  await expectSound(page, complaints);
   await context.close();
 });
 
@@ -215,6 +251,7 @@ test.each(SIZES)('a stretch is taken away as an MP4, of just its steps, at $name
   await page.getByRole('textbox', { name: 'To step' }).fill('23');
   await page.keyboard.press('Tab');
   await page.getByRole('group', { name: 'Format' }).getByRole('button', { name: 'MP4' }).click();
+  await page.waitForURL((url) => url.searchParams.get('format') === 'mp4');
   const asked = page.waitForRequest((request) => request.url().includes('film.mp4'));
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export', exact: true }).click();
@@ -239,7 +276,16 @@ test.each(SIZES)('a stretch is taken away as an MP4, of just its steps, at $name
   }, bytes.toString('base64'));
   expect(seconds).toBeCloseTo(20 / 50, 1);
   expect(width).toBeGreaterThan(0);
-  expect(complaints.take()).toEqual([]);
+  await expectSound(page, complaints);
+  // What fails can be asked for from a shell.
+  const problem = { type: 'about:blank', title: 'Busy', status: 503, detail: 'too many films' };
+  await page.route('**/film.mp4**', (route) => route.fulfill({ status: 503, json: problem }));
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const box = page.getByRole('alert').filter({ hasText: problem.detail });
+  await box.getByRole('button', { name: 'Copy curl' }).waitFor();
+  await box.getByRole('button', { name: 'Try again' }).waitFor();
+  await page.unroute('**/film.mp4**');
+  expect(complaints.take(/\b503\b/)).toEqual([]);
   await context.close();
 });
 
@@ -300,11 +346,48 @@ test('an episode that a person played is seen again', async () => {
   await context.close();
 });
 
-test('whoever may only look cannot let a policy play', async () => {
+test.each(SIZES)('what people play is in the theatre, on boards too, at $name', async (size) => {
+  const { context, page, complaints } = await open(browser, size, { storageState: session });
+  await page.goto(`${lab.origin}/play?game=tictactoe&opponent=builtin:random`);
+  await page.getByRole('button', { name: 'New game' }).click();
+  await page.waitForURL(/\/play\/r-/);
+  const game = page.url().split('/').at(-1) as string;
+  await page.getByText('Your move').waitFor();
+  const moves = () => page.locator('.moves li').count();
+  while ((await page.locator('.result').count()) === 0) {
+    const before = await moves();
+    await page.locator('.board button[aria-disabled="false"]').first().click();
+    await expect.poll(moves).toBeGreaterThan(before);
+  }
+  const played = await moves();
+  await page.getByRole('link', { name: 'Watch again' }).click();
+  await page.waitForURL(`**/replay/${game}/1`);
+  await page.locator('.picture canvas').waitFor();
+  await page.keyboard.press('End');
+  await expect.poll(step(page)).toBe(played);
+  await shoot(page, 'replay-board', size);
+  await expectSound(page, complaints);
+  // A session and a game are on the shelves, and in the table of runs.
+  const { sessions } = await lab.call<{ sessions: { id: string }[] }>('/api/play/environments');
+  const seat = sessions[0]?.id as string;
+  await page.goto(`${lab.origin}/replay`);
+  for (const id of [game, seat]) {
+    const shelf = page.locator('.shelf', { hasText: id });
+    await shelf.scrollIntoViewIfNeeded();
+    await shelf.locator('a.ep canvas').first().waitFor();
+  }
+  await page.goto(`${lab.origin}/runs?kind=human`);
+  for (const id of [game, seat]) await page.getByText(id).first().waitFor();
+  expect(await page.getByText(trained).count()).toBe(0);
+  await expectSound(page, complaints);
+  await context.close();
+});
+
+test.each(SIZES)('whoever may only look cannot let a policy play, at $name', async (size) => {
   const made = await lab.command<{ secret: string }>(
-    ...['token', 'new', '--role', 'viewer', '--name', 'wall'],
+    ...['token', 'new', '--role', 'viewer', '--name', `wall ${size.name}`],
   );
-  const { context, page } = await open(browser, SIZES[0]);
+  const { context, page, complaints } = await open(browser, size);
   await page.goto(`${lab.origin}/login`);
   await page.getByLabel('Or paste the token').fill(made.secret);
   await page.getByRole('button', { name: 'Log in' }).click();
@@ -314,6 +397,8 @@ test('whoever may only look cannot let a policy play', async () => {
   const dialog = page.getByRole('dialog');
   expect(await dialog.getByRole('button', { name: 'Play', exact: true }).isDisabled()).toBe(true);
   await dialog.getByText("is a viewer's; this needs an operator's").waitFor();
+  expect(complaints.take(/\b401\b/)).toEqual([]);
+  await expectSound(page, complaints);
   await context.close();
 });
 

@@ -5,22 +5,18 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 
 beforeAll(async () => {
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
 });
 
 afterAll(async () => {

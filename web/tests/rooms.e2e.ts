@@ -8,11 +8,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { SIZES, launch, open } from './browser';
+import { AWAY, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { SCREENSHOTS, expectSound, shoot } from './sound';
 
-type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
 type Made = { id: string };
 
 const ENDLESS = { env_id: 'CartPole-v1', algorithm: 'ppo', total_timesteps: 1_000_000_000 };
@@ -31,11 +30,7 @@ beforeAll(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
 });
 
 afterAll(async () => {
@@ -63,10 +58,12 @@ describe('before anything is trained', () => {
       ['/', 'Nothing needs a look'],
       ['/analytics', 'Nothing was trained yet'],
       ['/cluster', 'Nothing trains'],
+      ['/?kiosk=1', 'Nothing has played yet'],
     ] as const) {
       await page.goto(lab.origin + address);
       await page.getByText(text).waitFor();
-      const name = address.slice(1) || 'overview';
+      if (address.includes('kiosk')) await page.getByRole('group', { name: 'Command' }).waitFor();
+      const name = address.replace(/\W|=1/g, '') || 'overview';
       await page.screenshot({ path: `${SCREENSHOTS}/${name}-empty-${size.name}-light.png` });
       await expectSound(page, complaints);
     }
@@ -96,6 +93,11 @@ describe('while a run trains', () => {
     await card.getByText(/^[+-]\d/).waitFor();
     await card.getByText('Waiting for a picture').waitFor({ state: 'detached' });
     await page.getByText('This machine').waitFor();
+    // How long it still takes, its pace, and what it costs the machine.
+    const footer = card.locator('.ft');
+    await expect.poll(() => footer.innerText()).toMatch(/\d+ (s|min|h|d)\b/);
+    await expect.poll(() => footer.innerText()).toMatch(/[\d.]+k?\/s/);
+    await expect.poll(() => footer.innerText()).toMatch(/CPU \d+%/);
     await shoot(page, 'overview', size);
     await expectSound(page, complaints);
 
@@ -116,8 +118,7 @@ describe('while a run trains', () => {
     await page.getByRole('heading', { name: '1 run playing' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: /Settings/ }).waitFor();
-    await page.screenshot({ path: `${SCREENSHOTS}/palette-1280-light.png` });
-    expect(await seriousViolations(page)).toEqual([]);
+    await shoot(page, 'palette', SIZES[0]);
 
     await page.getByRole('combobox').fill(`pause ${endless}`);
     await page.getByRole('option', { name: `Pause ${endless}` }).waitFor();
@@ -221,6 +222,9 @@ describe('audit', () => {
       .first()
       .click();
     await page.getByText('Hash', { exact: true }).waitFor();
+    await page.waitForURL(/line=\d+/);
+    await page.reload();
+    await page.getByText('Hash', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/^All \d+ lines are as they were written/).waitFor();
     await shoot(page, 'audit', size);
@@ -232,6 +236,11 @@ describe('audit', () => {
     const csv = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');
     const table = await (await page.request.get(lab.origin + csv)).text();
     expect(table.trim().split('\n')).toHaveLength(2);
+    const json = await page.getByRole('link', { name: 'JSON' }).getAttribute('href');
+    type Export = { lines: { action: string }[] };
+    const { lines } = (await (await page.request.get(lab.origin + json)).json()) as Export;
+    expect(lines).toHaveLength(1);
+    expect(JSON.stringify(lines[0])).toContain(endless);
     await page.getByLabel('What', { exact: true }).fill('nothing');
     await page.getByText('No line fits').waitFor();
     await page.getByRole('link', { name: 'Show all' }).first().click();
@@ -269,6 +278,33 @@ describe('settings', () => {
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
     await page.getByRole('button', { name: 'System', exact: true }).click();
     await context.close();
+  });
+
+  test('prices are set, and a run has its cost', async () => {
+    const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+    await page.goto(`${lab.origin}/settings`);
+    const prices = page.getByRole('form', { name: 'Prices' });
+    await prices.getByLabel('Currency').fill('EUR');
+    await prices.getByLabel('CPU').fill('3600');
+    await prices.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Prices saved').waitFor();
+    type Priced = { cost: { so_far: number; currency: string } | null };
+    const cost = async () => (await lab.call<Priced>(`/api/runs/${endless}`)).cost;
+    await expect.poll(cost).toMatchObject({ currency: 'EUR' });
+    expect((await cost())?.so_far).toBeGreaterThan(0);
+    await page.goto(`${lab.origin}/runs`);
+    const row = page.locator('tr', { hasText: endless });
+    await expect.poll(() => row.innerText()).toMatch(/[\d.]+\s*EUR/);
+    await expectSound(page, complaints);
+    await context.close();
+    const phone = await open(browser, SIZES[1], { storageState: session });
+    await phone.page.goto(`${lab.origin}/runs`);
+    const facts = phone.page.locator('.card', { hasText: endless }).locator('.facts');
+    await expect.poll(() => facts.innerText()).toMatch(/Cost\s*[\d.]+ EUR/i);
+    await expect.poll(() => facts.innerText()).toMatch(/Heartbeat/i);
+    await shoot(phone.page, 'runs-cards', SIZES[1]);
+    await expectSound(phone.page, phone.complaints);
+    await phone.context.close();
   });
 
   test('a token is made, shown once, lets a viewer look and not act, and is revoked', async () => {
@@ -320,7 +356,7 @@ test('keys go to every room, and on a phone More does', async () => {
   }
   await page.keyboard.press('?');
   await page.getByText('Search or run a command').waitFor();
-  await page.screenshot({ path: `${SCREENSHOTS}/keys-1280-light.png` });
+  await shoot(page, 'keys', SIZES[0]);
   expect(complaints.take()).toEqual([]);
   await context.close();
 
@@ -338,7 +374,7 @@ test('keys go to every room, and on a phone More does', async () => {
 });
 
 test('analytics keeps what it has when the lab is away, and says so', async () => {
-  const { context, page } = await open(browser, SIZES[0], { storageState: session });
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
   await page.goto(`${lab.origin}/analytics?run=${trained}`);
   await page.getByRole('heading', { name: `Iteration ${windows.at(-1)}` }).waitFor();
   await lab.kill();
@@ -350,5 +386,6 @@ test('analytics keeps what it has when the lab is away, and says so', async () =
   await lab.up();
   // Whatever asked in vain asks again by itself.
   await expect.poll(() => away.count(), { timeout: 30_000 }).toBe(0);
+  expect(complaints.take(AWAY)).toEqual([]);
   await context.close();
 });

@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { SIZES, launch, open } from './browser';
+import { SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound } from './sound';
 
@@ -18,7 +18,7 @@ const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.epis
 
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 let ended: string;
 /** Trains for ever, until it is stopped. */
 let endless: string;
@@ -27,11 +27,7 @@ beforeAll(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.waitForURL((url) => url.pathname !== '/login');
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
   const train = async (...more: string[]) =>
     (await lab.command<{ run_id: string }>('train', 'CartPole-v1', ...more, ...SHORT)).run_id;
   ended = await train('--steps', '20000', '--seed', '1');

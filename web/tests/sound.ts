@@ -19,13 +19,14 @@ export async function expectSound(page: Page, complaints: Complaints): Promise<v
   expect(complaints.take(), page.url()).toEqual([]);
 }
 
-/** Pictures of a page in both themes. */
+/** Pictures of a page in both themes, and nothing in either that axe calls serious. */
 export async function shoot(page: Page, name: string, size: { name: string }): Promise<void> {
   await mkdir(SCREENSHOTS, { recursive: true });
   for (const theme of ['light', 'dark'] as const) {
     // Colours that fade into each other are neither of the two.
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size.name}-${theme}.png` });
+    expect(await seriousViolations(page), `${theme} ${page.url()}`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await page.emulateMedia({ reducedMotion: 'no-preference' });

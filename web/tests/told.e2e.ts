@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab, pause } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -16,7 +16,7 @@ const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.epis
 
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 let endless: string;
 
 type Run = { id: string; name: string; state: string; seed: number; tuned: Record<string, number> };
@@ -26,11 +26,7 @@ type Experiments = { experiments: { id: string; name: string }[] };
 beforeAll(async () => {
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.waitForURL((url) => url.pathname !== '/login');
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
   const args = ['train', 'CartPole-v1', '--steps', '1000000000', '--seed', '7', '--detach'];
   endless = (await lab.command<{ run_id: string }>(...args, ...SHORT)).run_id;
 });
@@ -187,8 +183,12 @@ describe.each(SIZES)('at $name', (size) => {
 
     const artifacts = page.getByRole('region', { name: 'Artifacts' });
     await artifacts.getByRole('button', { name: /^Pin/ }).first().click();
-    await page.getByText(/step_\d+.* pinned/).waitFor();
-    await undo.click();
+    const word = page.locator('.toast', { hasText: /step_\d+.* pinned/ });
+    await word.waitFor();
+    const pinned = artifacts.getByRole('cell', { name: / pinned$/ });
+    await pinned.waitFor();
+    await word.getByRole('button', { name: 'Undo' }).click();
+    await pinned.waitFor({ state: 'detached' });
     await expectSound(page, complaints);
   });
 });

@@ -8,9 +8,12 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, open } from './browser';
+import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
+
+const RED_PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 
 /** A few lines of the protocol, and what it was told as its log. */
 const PROGRAM = `
@@ -41,18 +44,26 @@ const TRAINERS = {
   },
 };
 
+/** It sends a picture of one red pixel again and again, until it is ended. */
+const PAINTER = `
+import json, time
+say = lambda **line: print(json.dumps(line), flush=True)
+say(type="config", algo="paint", env_id="Corridor-v0", capabilities=["frames"])
+step = 0
+while True:
+    step += 1
+    say(type="frame", step=step, png="${RED_PIXEL}")
+    time.sleep(0.2)
+`;
+
 let lab: Lab;
 let browser: Browser;
-let session: Awaited<ReturnType<BrowserContext['storageState']>>;
+let session: Session;
 
 beforeAll(async () => {
   lab = await Lab.start();
   browser = await launch();
-  const { context, page } = await open(browser, SIZES[0]);
-  await page.goto(lab.loginUrl);
-  await page.getByRole('heading', { name: 'Nothing is playing' }).waitFor();
-  session = await context.storageState();
-  await context.close();
+  session = await logIn(browser, lab.loginUrl);
 });
 
 afterAll(async () => {
@@ -138,12 +149,12 @@ describe.each(SIZES)('a named trainer, $name wide', (size) => {
   });
 });
 
-test('a viewer sees the form, and is told why nothing can be started', async () => {
+test.each(SIZES)('a viewer sees the form, and is told why it is idle, at $name', async (size) => {
   await named({ plain: { ...TRAINERS.tiny, arguments: {} } });
   const { secret } = await lab.command<{ secret: string }>(
-    ...['token', 'new', '--role', 'viewer', '--name', 'wall'],
+    ...['token', 'new', '--role', 'viewer', '--name', `wall ${size.name}`],
   );
-  const { context, page, complaints } = await open(browser, SIZES[0]);
+  const { context, page, complaints } = await open(browser, size);
   await page.goto(`${lab.origin}/login`);
   await page.getByLabel('Or paste the token').fill(secret);
   await page.getByRole('button', { name: 'Log in' }).click();
@@ -162,5 +173,25 @@ test('a viewer sees the form, and is told why nothing can be started', async () 
   await page.goto(`${lab.origin}/experiments/new`);
   await page.getByText('did you mean `command`?').waitFor();
   await page.getByRole('button', { name: 'dqn', exact: true }).waitFor();
+  await context.close();
+});
+
+test.each(SIZES)('the pictures that a trainer sends are on its page, at $name', async (size) => {
+  const exec = ['exec', '--env', 'Corridor-v0', '--name', 'painter', '--detach'];
+  const command = ['--data', lab.data, '--json', '--', 'python3', '-c', PAINTER];
+  const { run_id: id } = await lab.bare<{ run_id: string }>(...exec, ...command);
+  const { context, page, complaints } = await open(browser, size, { storageState: session });
+  await page.goto(`${lab.origin}/runs/${id}`);
+  const card = page.getByRole('region', { name: 'Picture' });
+  await card.scrollIntoViewIfNeeded();
+  const wide = () => card.locator('img').evaluate((image: HTMLImageElement) => image.naturalWidth);
+  await expect.poll(wide).toBe(1);
+  await page.getByRole('region', { name: 'Policy behavior detected' }).waitFor();
+  // The lab knows no corridor, so nothing leads there.
+  expect(await page.getByRole('navigation', { name: 'Where' }).getByRole('link').count()).toBe(1);
+  await shoot(page, 'run-foreign', size);
+  await expectSound(page, complaints);
+  await lab.call(`/api/runs/${id}/terminate`, 'POST');
+  await lab.ended(id);
   await context.close();
 });

@@ -16,6 +16,7 @@ beforeEach(() => {
   vi.stubGlobal('fetch', (url: string, { method, body }: { method: string; body?: string }) => {
     asked.push([method, url, body].filter(Boolean).join(' '));
     const id = /runs\/([^/?]+)/.exec(url)?.[1];
+    if (id === 'bad') return Promise.resolve(new Response('{}', { status: 409 }));
     return Promise.resolve(Response.json(run(id ?? '')));
   });
 });
@@ -110,3 +111,31 @@ test('a schedule that was tuned away does not come back', () =>
     [`${TUNE} {"path":"lr","value":0.2}`],
     [],
   ));
+
+test.each([
+  [
+    (runs: Run[]) => archive(runs, true),
+    '2 of 4 runs archived',
+    [post('a', 'archive'), post('b', 'archive'), post('bad', 'archive')],
+    [post('a', 'unarchive'), post('b', 'unarchive')],
+  ],
+  [
+    (runs: Run[]) => remove(runs),
+    '2 of 4 runs deleted',
+    ['DELETE /api/runs/a', 'DELETE /api/runs/b', 'DELETE /api/runs/bad'],
+    [post('a', 'restore'), post('b', 'restore')],
+  ],
+  [
+    (runs: Run[]) => ask(runs, 'pause'),
+    '2 of 4 runs were asked to pause',
+    [post('a', 'pause'), post('b', 'pause'), post('bad', 'pause')],
+    [post('a', 'resume'), post('b', 'resume')],
+  ],
+])('what was done before one was refused is told, and taken back: %#', (deed, ...told) =>
+  check(() => expect(deed(['a', 'b', 'bad', 'c'].map((id) => run(id)))).rejects.toThrow(), ...told),
+);
+
+test('nothing is told where the first is refused', async () => {
+  await expect(archive([run('bad'), run('a')], true)).rejects.toThrow();
+  expect(toasts.list).toEqual([]);
+});

@@ -27,81 +27,128 @@ export function isForGood(verb: Request): boolean {
   return verb === 'start' || verb === 'stop' || verb === 'terminate';
 }
 
-/** Asks the same of each; what the lab answered. */
-async function each(runs: readonly Named[], verb: Verb): Promise<Run[]> {
-  const answers: Run[] = [];
-  // One after the other: the lab has two cores and writes an audit line for each.
-  for (const { id } of runs) {
-    const answer = await api.post(`/api/runs/{id}/${verb}`, { path: { id } });
-    live.set(answer);
-    answers.push(answer);
+/**
+ * Does one thing after the other: the lab has two cores and writes an audit line for each. Where one
+ * is refused, those before it are done all the same: they are told of, then the refusal is thrown.
+ */
+async function carryOut<T, Answer extends object>(
+  all: readonly T[],
+  one: (it: T) => Promise<Answer>,
+  tell: (done: readonly T[], answers: readonly Answer[]) => unknown = () => {},
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  try {
+    for (const it of all) answers.push(await one(it));
+  } finally {
+    if (answers.length > 0) tell(all.slice(0, answers.length), answers);
   }
   return answers;
 }
 
-function named(runs: readonly Named[]): string {
-  return runs.length === 1 ? (runs[0]?.id ?? '') : `${runs.length} runs`;
+async function askOne({ id }: Named, verb: Verb): Promise<Run> {
+  const answer = await api.post(`/api/runs/{id}/${verb}`, { path: { id } });
+  live.set(answer);
+  return answer;
+}
+
+/** Asks the same of each; what the lab answered. */
+function each(runs: readonly Named[], verb: Verb): Promise<Run[]> {
+  return carryOut(runs, (run) => askOne(run, verb));
+}
+
+/** Those that it was done with, of those that were meant. */
+function named(done: readonly Named[], meant: readonly Named[] = done): string {
+  if (meant.length === 1) return done[0]?.id ?? '';
+  return done.length < meant.length
+    ? `${done.length} of ${meant.length} runs`
+    : `${done.length} runs`;
 }
 
 export async function pin(runs: readonly Named[], on: boolean): Promise<void> {
-  const answers = await each(runs, on ? 'pin' : 'unpin');
-  toasts.show(`${named(runs)} ${on ? 'pinned' : 'no longer pinned'}`, {
-    undo: () => each(runs, on ? 'unpin' : 'pin'),
-    answers,
-  });
+  await carryOut(
+    runs,
+    (run) => askOne(run, on ? 'pin' : 'unpin'),
+    (done, answers) =>
+      toasts.show(`${named(done, runs)} ${on ? 'pinned' : 'no longer pinned'}`, {
+        undo: () => each(done, on ? 'unpin' : 'pin'),
+        answers,
+      }),
+  );
 }
 
 export async function archive(runs: readonly Named[], on: boolean): Promise<void> {
-  const answers = await each(runs, on ? 'archive' : 'unarchive');
-  toasts.show(`${named(runs)} ${on ? 'archived' : 'back from the archive'}`, {
-    undo: () => each(runs, on ? 'unarchive' : 'archive'),
-    answers,
-  });
+  await carryOut(
+    runs,
+    (run) => askOne(run, on ? 'archive' : 'unarchive'),
+    (done, answers) =>
+      toasts.show(`${named(done, runs)} ${on ? 'archived' : 'back from the archive'}`, {
+        undo: () => each(done, on ? 'unarchive' : 'archive'),
+        answers,
+      }),
+  );
 }
 
 /** Moves runs to the trash, from which they can be brought back for a week. */
 export async function remove(runs: readonly Named[]): Promise<void> {
-  const answers = await bin(runs);
-  toasts.show(`${named(runs)} deleted`, { undo: () => each(runs, 'restore'), answers });
+  await carryOut(runs, bin, (done, answers) =>
+    toasts.show(`${named(done, runs)} deleted`, { undo: () => each(done, 'restore'), answers }),
+  );
 }
 
-async function bin(runs: readonly Named[]): Promise<object[]> {
-  const answers: object[] = [];
-  for (const { id } of runs) {
-    answers.push(await api.delete('/api/runs/{id}', { path: { id } }));
-    live.forget(id);
-  }
-  return answers;
+async function bin({ id }: Named): Promise<object> {
+  const answer = await api.delete('/api/runs/{id}', { path: { id } });
+  live.forget(id);
+  return answer;
 }
 
 /** Brings runs back from the trash. */
 export async function restore(runs: readonly Named[]): Promise<void> {
-  const answers = await each(runs, 'restore');
-  toasts.show(`${named(runs)} back from the trash`, { undo: () => bin(runs), answers });
+  await carryOut(
+    runs,
+    (run) => askOne(run, 'restore'),
+    (done, answers) =>
+      toasts.show(`${named(done, runs)} back from the trash`, {
+        undo: () => carryOut(done, bin),
+        answers,
+      }),
+  );
 }
 
 /** Asks something of each that offers it. */
 export async function ask(runs: readonly Run[], verb: Request): Promise<void> {
   const able = runs.filter((run) => run.capabilities.includes(verb));
-  const answers = await each(able, verb);
-  const text =
-    able.length === 1
-      ? `${named(able)} ${ASKED[verb]}`
-      : `${named(able)} were asked to ${verb === 'checkpoint' ? 'save a checkpoint' : verb}`;
-  const back =
-    verb === 'pause'
-      ? () => each(able, 'resume')
-      : verb === 'resume'
-        ? // What had ended did not wait: it is ended again.
-          async () => {
-            await each(
-              able.filter((run) => !hasEnded(run)),
-              'pause',
-            );
-            await each(able.filter(hasEnded), 'stop');
-          }
-        : null;
-  toasts.show(text, { ...(back && { undo: back }), answers });
+  await carryOut(
+    able,
+    (run) => askOne(run, verb),
+    (done, answers) => {
+      const were = done.length === 1 ? 'was' : 'were';
+      const text =
+        able.length === 1
+          ? `${named(done)} ${ASKED[verb]}`
+          : `${named(done, able)} ${were} asked to ${verb === 'checkpoint' ? 'save a checkpoint' : verb}`;
+      const back = wayBack(verb, done);
+      toasts.show(text, { ...(back && { undo: back }), answers });
+    },
+  );
+}
+
+/** What takes it back; null when nothing does. */
+function wayBack(verb: Request, done: readonly Run[]): (() => Promise<unknown>) | null {
+  switch (verb) {
+    case 'pause':
+      return () => each(done, 'resume');
+    case 'resume':
+      // What had ended did not wait: it is ended again.
+      return async () => {
+        await each(
+          done.filter((run) => !hasEnded(run)),
+          'pause',
+        );
+        await each(done.filter(hasEnded), 'stop');
+      };
+    default:
+      return null;
+  }
 }
 
 /** Says that runs were made; to take it back is to stop them. */
@@ -141,28 +188,28 @@ export type Tuning = Readonly<Record<string, number>>;
 
 /** Changes settings of a run at work, from what they were; the last answer. */
 export async function tune(run: Named, before: Tuning, after: Tuning): Promise<Run | undefined> {
-  const put = async (values: Tuning) => {
-    const answers: Run[] = [];
-    for (const [path, value] of Object.entries(values)) {
-      const answer = await api.post('/api/runs/{id}/tune', {
-        path: { id: run.id },
-        body: { path, value },
-      });
-      live.set(answer);
-      answers.push(answer);
-    }
-    return answers;
+  const put = async ([path, value]: readonly [string, number]) => {
+    const answer = await api.post('/api/runs/{id}/tune', {
+      path: { id: run.id },
+      body: { path, value },
+    });
+    live.set(answer);
+    return answer;
   };
-  const answers = await put(after);
-  const [first, ...others] = Object.entries(after);
-  const what =
-    first && others.length === 0
-      ? `${first[0]} will be ${first[1]}`
-      : `${answers.length} settings change`;
-  const isWhole = Object.keys(after).every((path) => path in before);
-  toasts.show(`${what} after this update`, {
-    ...(isWhole && { undo: () => put(before) }),
-    answers,
+  const answers = await carryOut(Object.entries(after), put, (done, answers) => {
+    const [first, ...others] = done;
+    const what =
+      first && others.length === 0
+        ? `${first[0]} will be ${first[1]}`
+        : `${done.length} settings change`;
+    const back = done.flatMap(([path]) => {
+      const value = before[path];
+      return value === undefined ? [] : [[path, value] as const];
+    });
+    toasts.show(`${what} after this update`, {
+      ...(back.length === done.length && { undo: () => carryOut(back, put) }),
+      answers,
+    });
   });
   return answers.at(-1);
 }

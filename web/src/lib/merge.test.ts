@@ -125,6 +125,9 @@ test('lines of evaluations stand between those of the run, each once', () => {
     ['a', 2],
   ]);
   expect(weave([entry(1, 1), entry(2, 4)], told).map((item) => item.t)).toEqual([1, 2, 3, 4, 5]);
+  expect(weave([entry(1, 1), entry(2, 4), entry(3, 3)], []).map((item) => item.t)).toEqual([
+    1, 3, 4,
+  ]);
 });
 
 test('what a snapshot should have and has not is gone', () => {

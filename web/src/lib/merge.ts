@@ -123,9 +123,12 @@ export function mergeEvaluations(
   return [...all.values()].sort((a, b) => a.entry.t - b.entry.t).slice(-limit);
 }
 
-/** The log of a run with the lines of its evaluations between its own, by time. */
+/**
+ * The log of a run with the lines of its evaluations between its own, by time: a trainer and what
+ * watches over it write to different files, so that the last line of one that was killed may be read
+ * after that of its end.
+ */
 export function weave(own: readonly Entry[], evaluations: readonly EvaluationEntry[]): Entry[] {
-  if (evaluations.length === 0) return [...own];
   const all = [...own, ...evaluations.map((item) => item.entry)];
   // The sort is stable, so lines of the same moment stay in their order.
   return all.sort((a, b) => a.t - b.t);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { Environment, Evaluation, Frame } from './api/types';
+import type { Environment, Evaluation } from './api/types';
 import { spokenFrame, spokenRun } from './spoken-run';
 
 const RUN = {
@@ -39,8 +39,9 @@ test('a picture with what is seen and done, unless that is too much', () => {
     action_names: ['push left', 'push right'],
     observation_names: ['position', 'speed'],
   } as unknown as Environment;
-  const frame = { observation: [0.5, -1], action: 1, total_reward: 12 } as unknown as Frame;
+  const moment = { step: 12, reward: 12, action: 1, observation: [0.5, -1] };
   const said = 'Step 12. Reward +12.0. Action: push right.';
-  expect(spokenFrame(frame, 12, env, 8)).toBe(`${said} position +0.50, speed -1.00.`);
-  expect(spokenFrame(frame, 12, env, 1)).toBe(said);
+  expect(spokenFrame(moment, env, 8)).toBe(`${said} position +0.50, speed -1.00.`);
+  expect(spokenFrame(moment, env, 1)).toBe(said);
+  expect(spokenFrame({ ...moment, observation: [] }, env, 8)).toBe(said);
 });

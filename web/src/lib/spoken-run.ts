@@ -39,15 +39,25 @@ function well(run: Told): string {
   return run.mean_reward === null ? '' : `Mean return ${signed(run.mean_reward)}`;
 }
 
+/** What is on screen of an episode. */
+interface Moment {
+  step: number;
+  /** Rewards so far. */
+  reward: number;
+  action: Frame['action'];
+  observation: readonly number[];
+}
+
 /** `Step 120. Reward +120.0. Action: push right. cart position +0.12, ...` */
-export function spokenFrame(frame: Frame, step: number, env: Environment, most: number): string {
+export function spokenFrame(moment: Moment, env: Environment, most: number): string {
+  const { step, reward, action, observation } = moment;
   const names = env.observation_names;
-  const seen = frame.observation.map((value, index) => `${names[index]} ${signed(value, 2)}`);
+  const seen = observation.map((value, index) => `${names[index]} ${signed(value, 2)}`);
   return [
     `Step ${count(step)}.`,
-    `Reward ${signed(frame.total_reward)}.`,
-    ...(frame.action === null ? [] : [`Action: ${actionText(frame.action, env)}.`]),
-    ...(names.length <= most ? [`${seen.join(', ')}.`] : []),
+    `Reward ${signed(reward)}.`,
+    ...(action === null ? [] : [`Action: ${actionText(action, env)}.`]),
+    ...(seen.length > 0 && names.length <= most ? [`${seen.join(', ')}.`] : []),
   ].join(' ');
 }
 

@@ -12,9 +12,11 @@ export const urls = {
       algo?: string | null;
       preset?: string | null;
       set?: string | null;
+      /** `policy` for the newest checkpoint instead of the training itself. */
+      feed?: string | null;
     } = {},
   ) => '/lab' + query(at),
-  runs: (at: { q?: string; trash?: string } = {}) => '/runs' + query(at),
+  runs: (at: { q?: string; trash?: string; kind?: string } = {}) => '/runs' + query(at),
   compare: (at: { runs?: string; group?: string } = {}) =>
     '/compare' + query(at).replaceAll('%2C', ','),
   run: (id: string) => `/runs/${encodeURIComponent(id)}`,

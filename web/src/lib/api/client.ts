@@ -79,6 +79,12 @@ export function recipeOf(answer: object | null | undefined): Recipe | null {
 
 const commands = new WeakMap<Problem, string>();
 
+/** A problem with the request that met it, as it would be sent from a shell. */
+function refused(problem: Problem, method: string, url: string, body?: unknown): ApiProblem {
+  commands.set(problem, curlOf({ method, url: new URL(url, location.origin).href, body }));
+  return new ApiProblem(problem);
+}
+
 /** The request that failed, for a shell; none where nothing was asked of the lab. */
 export function curlFor(problem: Problem): string | null {
   return commands.get(problem) ?? null;
@@ -99,14 +105,11 @@ async function request(method: string, template: string, given: unknown): Promis
     encodeURIComponent(String(options.path?.[name])),
   );
   const url = door.url(path) + query(options.query);
-  const refuse = (problem: Problem) => {
-    // Who logs in has a secret in the request.
-    if (template !== '/api/login') {
-      const at = new URL(url, location.origin).href;
-      commands.set(problem, curlOf({ method, url: at, body: options.body }));
-    }
-    return new ApiProblem(problem);
-  };
+  // Who logs in has a secret in the request.
+  const refuse = (problem: Problem) =>
+    template === '/api/login'
+      ? new ApiProblem(problem)
+      : refused(problem, method, url, options.body);
   let response: Response;
   try {
     response = await (options.fetch ?? fetch)(url, {
@@ -156,7 +159,7 @@ export async function getFile(path: string, signal?: AbortSignal): Promise<File>
     response = await fetch(door.url(path), { signal: signal ?? null, headers: door.headers() });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiProblem(unreachable());
+    throw refused(unreachable(), 'GET', door.url(path));
   }
   if (response.ok) {
     const told = response.headers.get('content-disposition') ?? '';
@@ -164,7 +167,7 @@ export async function getFile(path: string, signal?: AbortSignal): Promise<File>
       /filename="([^"]+)"/.exec(told)?.[1] ?? path.replace(/[?].*/, '').split('/').at(-1);
     return new File([await response.blob()], name ?? '');
   }
-  throw new ApiProblem(problemOf(response, await readAnswer(response)));
+  throw refused(problemOf(response, await readAnswer(response)), 'GET', door.url(path));
 }
 
 /** A name for one action, by which the lab knows it when it is asked for again. */

@@ -9,6 +9,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import { goneRuns, laterRun } from '$lib/merge';
+import { OneByOne } from '$lib/one-by-one';
 import { urls } from '$lib/urls';
 
 import { api } from './client';
@@ -48,6 +49,7 @@ class Live {
   runs = new SvelteMap<string, Run>();
 
   #source: EventSource | null = null;
+  #came = new OneByOne<FeedMessage>((message) => this.#receive(message));
   #listeners = new Set<Listener>();
   #seenSnapshot = false;
   #waiting: (() => void)[] = [];
@@ -116,9 +118,10 @@ class Live {
     const source = new EventSource(url);
     this.#source = source;
     for (const type of Object.keys(TYPES)) {
-      source.addEventListener(type, (event: MessageEvent<string>) =>
-        this.#receive(JSON.parse(event.data) as FeedMessage),
-      );
+      source.addEventListener(type, (event: MessageEvent<string>) => {
+        this.connection = 'live';
+        this.#came.put(JSON.parse(event.data) as FeedMessage);
+      });
     }
     // A stream that goes on after its last number sends no snapshot and may be quiet for long.
     source.onopen = () => {
@@ -153,11 +156,12 @@ class Live {
   #close(): void {
     this.#source?.close();
     this.#source = null;
+    // The next one begins with a snapshot.
+    this.#came.clear();
     if (this.connection === 'live') this.connection = 'reconnecting';
   }
 
   #receive(message: FeedMessage): void {
-    this.connection = 'live';
     switch (message.type) {
       case 'Snapshot':
         // With `reset` it is another lab, or one that has lost count: nothing held is sure.

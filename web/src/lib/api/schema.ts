@@ -935,6 +935,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ratings/seeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how a player did seed by seed, summed over all of its matches: whoever is good with a few
+         *     openings or episodes only is lucky.
+         */
+        get: operations["show_seed_scores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/retention/run": {
         parameters: {
             query?: never;
@@ -2576,7 +2596,7 @@ export interface components {
         };
         /** @description A run that was made, or the first of several. */
         CreatedRun: components["schemas"]["Run"] & {
-            /** @description What the client should know: that the id it gave is out of date. */
+            /** @description What the client should know: that the id it gave is out of date, or that batches are uneven. */
             notice: string | null;
             /** @description All that were made. */
             run_ids: string[];
@@ -3887,6 +3907,7 @@ export interface components {
         };
         /** @description A picture of what a run is doing. */
         LiveFrame: {
+            action: components["schemas"]["AnyAction"] | null;
             /**
              * Format: int64
              * @description Number of the episode in the run; none in random play.
@@ -3896,6 +3917,8 @@ export interface components {
             episode_id?: string | null;
             /** @description The picture as a `data:` URL, where a foreign trainer sends pixels. */
             image?: string | null;
+            /** @description What is seen; none where it is more than a few numbers, or nobody knows. */
+            observation: number[] | null;
             /**
              * Format: double
              * @description Rewards of the episode so far.
@@ -4619,6 +4642,8 @@ export interface components {
         Opponent: {
             /** @description What it is, honestly. */
             description: string;
+            /** @description Whether this lab has that run: a network may come from another one. */
+            has_run: boolean;
             /** @description Its id. */
             id: string;
             /** @description Its level at the game: `Beginner`, `Club`. None for an opponent that is offered at none. */
@@ -4874,6 +4899,12 @@ export interface components {
              */
             games: number;
             /**
+             * Format: int32
+             * @description The simulations that it was rated with, which may be others than it plays with; none where it
+             *     does not search.
+             */
+            rated_simulations: number | null;
+            /**
              * Format: double
              * @description Bradley-Terry rating in Elo above the anchor.
              */
@@ -4944,7 +4975,10 @@ export interface components {
             kind: components["schemas"]["PlayableKind"];
             /** @description For people. */
             name: string;
-            /** @description How strong it was found to be in matches, by simulations. */
+            /**
+             * @description How strong it was found to be in matches, for each strength at which it can be played: with its
+             *     simulations, or else with the number that is nearest.
+             */
             ratings: components["schemas"]["StrengthRating"][];
             /** @description The run that it was learnt in, where that is known. */
             run_id: string | null;
@@ -5539,7 +5573,7 @@ export interface components {
             aliases: {
                 [key: string]: string;
             };
-            /** @description What the client should know: that the id it gave is out of date. */
+            /** @description What the client should know: that the id it gave is out of date, or that batches are uneven. */
             notice: string | null;
             /** @description The runs. */
             runs: components["schemas"]["PlannedRun"][];
@@ -5604,6 +5638,58 @@ export interface components {
              * @description The simulations that were asked for; fewer were made where the position was proved before.
              */
             simulations: number;
+        };
+        /** @description How a player did with one seed: an opening, or the start of an episode. */
+        SeedScore: {
+            /**
+             * Format: int64
+             * @description Games drawn.
+             */
+            draws: number;
+            /**
+             * Format: int64
+             * @description Games lost.
+             */
+            losses: number;
+            /**
+             * Format: int64
+             * @description Matches of the player that had it.
+             */
+            n_matches: number;
+            /** @description Its place in that match, from 1. */
+            number: number;
+            /**
+             * Format: int64
+             * @description The seed of the opening; in an environment what the episode was reset with.
+             */
+            seed: number;
+            /**
+             * Format: int64
+             * @description What it follows from, in the first match that had it.
+             */
+            seed_base: number;
+            /**
+             * Format: int64
+             * @description Games won with it, whoever the others were.
+             */
+            wins: number;
+        };
+        /** @description How a player did seed by seed. */
+        SeedScores: {
+            /** @description Seeds of which it won as many as it lost. */
+            even: number;
+            /** @description Id of the game or environment. */
+            game: string;
+            /** @description Seeds of which it lost more. */
+            lost: number;
+            /** @description Seeds that it played in all. */
+            n_seeds: number;
+            /** @description Key of the player. */
+            player: string;
+            /** @description The seeds, in the order of their base and their place, as many as asked for. */
+            seeds: components["schemas"]["SeedScore"][];
+            /** @description Seeds of which it won more games than it lost. */
+            won: number;
         };
         /** @description One metric over time. */
         Series: {
@@ -5780,7 +5866,7 @@ export interface components {
         StrengthRating: components["schemas"]["PlayRating"] & {
             /**
              * Format: int32
-             * @description The simulations; none for a network that cannot search.
+             * @description The simulations of the strength; none for a network that cannot search.
              */
             simulations: number | null;
         };
@@ -10234,6 +10320,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RatingHistory"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_seed_scores: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the game or environment.
+                 * @example connect4
+                 */
+                game: string;
+                /**
+                 * @description Key of the player.
+                 * @example builtin:mcts:100
+                 */
+                player: string;
+                /** @description How many seeds, at most 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedScores"];
                 };
             };
             400: {

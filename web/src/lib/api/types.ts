@@ -84,6 +84,7 @@ export type RunPreview = Schemas['RunPreview'];
 export type RunKind = Schemas['RunKind'];
 export type RunState = Schemas['RunState'];
 export type Scene = Schemas['Scene'];
+export type SeedScores = Schemas['SeedScores'];
 export type Series = Schemas['Series'];
 export type Settings = Schemas['Settings'];
 export type Side = Schemas['Side'];

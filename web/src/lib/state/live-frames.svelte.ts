@@ -39,6 +39,11 @@ export class LiveFrames {
     };
   }
 
+  /** Forgets the picture; the next one is shown when it comes. */
+  clear(): void {
+    this.frame = null;
+  }
+
   #open(still: boolean): void {
     clearTimeout(this.#timer);
     const turn = (this.#turn += 1);

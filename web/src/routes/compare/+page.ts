@@ -8,22 +8,27 @@ const MOST = 10;
 export async function load({ fetch, url }) {
   const group = url.searchParams.get('group');
   const named = (url.searchParams.get('runs') ?? '').split(',').filter(Boolean);
+  // What can be added.
+  const others = api.get('/api/runs', { fetch, query: { limit: 100, kind: 'train,external' } });
   if (group) {
-    const found = await api.get('/api/groups/{id}', { fetch, path: { id: group } });
+    const path = { id: group };
+    const [found, { runs: recent }] = await Promise.all([
+      api.get('/api/groups/{id}', { fetch, path }),
+      others,
+    ]);
     live.take(...found.runs);
     const cut = Math.max(0, found.runs.length - MOST);
-    return { runs: found.runs.slice(0, MOST), missing: [], recent: [], cut };
+    return { runs: found.runs.slice(0, MOST), missing: [], recent, cut };
   }
   const wanted = [...new Set(named)];
   const ids = wanted.slice(0, MOST);
-  const answers = await Promise.all(ids.map((id) => find(fetch, id)));
+  const [answers, { runs: recent }] = await Promise.all([
+    Promise.all(ids.map((id) => find(fetch, id))),
+    others,
+  ]);
   const runs = answers.flatMap((answer) => answer ?? []);
   live.take(...runs);
   const missing = ids.filter((_, index) => answers[index] === null);
-  const { runs: recent } = await api.get('/api/runs', {
-    fetch,
-    query: { limit: 100, kind: 'train,external' },
-  });
   return { runs, missing, recent, cut: wanted.length - ids.length };
 }
 

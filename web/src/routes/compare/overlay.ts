@@ -1,16 +1,13 @@
 /** Several runs in one chart: their colours, their lines, and seeds of one configuration as a band. */
 import type { Run, Series } from '$lib/api/types';
 import type { Axis } from '$lib/chart/look';
+import { type Look, looksOfColors } from '$lib/line-looks';
 import { smooth } from '$lib/smooth';
 import { withoutSeed } from '../runs/table';
 
-export interface Line {
+export interface Line extends Look {
   key: string;
   name: string;
-  /** A CSS variable. */
-  color: string;
-  /** Lengths of strokes and gaps; none for a line without gaps. */
-  dash: number[];
   /** The runs behind it; several make a band. */
   ids: string[];
 }
@@ -24,12 +21,6 @@ export interface Curve {
 
 /** Points of a mean over several runs. */
 const POINTS = 200;
-
-/** Lines of one colour are told apart by these, in this order. */
-const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2, 1, 2], [14, 4]];
-
-/** How a run is drawn, and what stands for it in tables. */
-export type Look = Pick<Line, 'color' | 'dash'>;
 
 /** The looks of the runs behind lines. */
 export function looksOf(lines: readonly Line[]): Map<string, Look> {
@@ -55,21 +46,16 @@ export function linesOf(
   colorOf: (id: string) => string,
   grouped: boolean,
 ): Line[] {
-  const drawn = new Map<string, number>();
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, Omit<Line, keyof Look>>();
   for (const run of runs) {
     const key = grouped ? seedKey(run) : run.id;
     const line = lines.get(key);
     if (line) line.ids.push(run.id);
-    else {
-      const name = grouped ? withoutSeed(run.name) : run.name;
-      const color = colorOf(run.id);
-      const n = drawn.get(color) ?? 0;
-      drawn.set(color, n + 1);
-      lines.set(key, { key, name, color, dash: DASHES[n % DASHES.length] ?? [], ids: [run.id] });
-    }
+    else lines.set(key, { key, name: grouped ? withoutSeed(run.name) : run.name, ids: [run.id] });
   }
-  return [...lines.values()];
+  const drawn = [...lines.values()];
+  const looks = looksOfColors(drawn.map(({ ids }) => colorOf(ids[0] as string)));
+  return drawn.map((line, index) => ({ ...line, ...(looks[index] as Look) }));
 }
 
 /** A series on the chosen axis, smoothed; time counts from the run's own start where it is relative. */

@@ -17,6 +17,9 @@ const HEIGHT = 540;
 const FPS = 30;
 const BITS_PER_SECOND = 4_000_000;
 
+/** What a feed shows its picture with. */
+type Shown = HTMLCanvasElement | HTMLVideoElement | HTMLImageElement;
+
 export interface Recording {
   file: Blob;
   /** With its ending. */
@@ -50,7 +53,7 @@ export class Recorder {
     const paint = () => {
       pen.fillStyle = ground;
       pen.fillRect(0, 0, WIDTH, HEIGHT);
-      const shown = box.querySelector<HTMLCanvasElement | HTMLVideoElement>('canvas, video');
+      const shown = box.querySelector<Shown>('canvas, video, img');
       if (shown) drawWhole(pen, shown);
       this.#handle = requestAnimationFrame(paint);
     };
@@ -89,15 +92,17 @@ function isKnown(type: string): boolean {
   return MediaRecorder.isTypeSupported(type);
 }
 
+/** How large a picture is by itself; nothing where there is none yet. */
+export function sizeOf(shown: Shown): [number, number] {
+  if ('videoWidth' in shown) return [shown.videoWidth, shown.videoHeight];
+  // Pixels that a foreign trainer sends; an image that cannot be read has none.
+  if ('naturalWidth' in shown) return [shown.naturalWidth, shown.naturalHeight];
+  return [shown.width, shown.height];
+}
+
 /** The whole of a picture, as large as it fits. */
-function drawWhole(
-  pen: CanvasRenderingContext2D,
-  shown: HTMLCanvasElement | HTMLVideoElement,
-): void {
-  const [wide, high] =
-    shown instanceof HTMLVideoElement
-      ? [shown.videoWidth, shown.videoHeight]
-      : [shown.width, shown.height];
+function drawWhole(pen: CanvasRenderingContext2D, shown: Shown): void {
+  const [wide, high] = sizeOf(shown);
   if (wide === 0 || high === 0) return;
   const scale = Math.min(WIDTH / wide, HEIGHT / high);
   const [w, h] = [wide * scale, high * scale];

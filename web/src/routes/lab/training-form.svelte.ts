@@ -106,6 +106,12 @@ export class TrainingForm {
     }
   }
 
+  /** Puts every field back to what it was given. */
+  clear(): void {
+    this.text = { ...this.#given };
+    this.errors = {};
+  }
+
   /** Takes values of a preset, or of an algorithm, where nobody has typed others. */
   follow(values: Partial<Record<FieldName, unknown>>, force = false): void {
     for (const [field, value] of Object.entries(values) as [FieldName, unknown][]) {

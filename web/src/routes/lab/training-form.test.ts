@@ -37,3 +37,13 @@ test('fields follow a preset until somebody types over them', () => {
   form.follow({ learning_rate: 0.002 }, true);
   expect(form.text.learning_rate).toBe('0.002');
 });
+
+test('cleared, fields are as they were given', () => {
+  const form = new TrainingForm();
+  form.follow({ learning_rate: 0.002 });
+  form.take({ learning_rate: 'much', seed: '7' });
+  form.clear();
+  expect(form.typed()).toEqual({});
+  expect(form.errors).toEqual({});
+  expect(form.read()).toMatchObject({ learning_rate: 0.002, seed: 42 });
+});

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { LoggedMatch, RatingMoment } from '$lib/api/types';
 import { points } from '$lib/arena/score';
 
-import { bySeed, crossTable, historyLines, isPairing, scaleOf } from './standings';
+import { crossTable, historyLines, isPairing, scaleOf } from './standings';
 
-function match(a: string, b: string, wins: number, draws: number, losses: number, seed = 0) {
+function match(a: string, b: string, wins: number, draws: number, losses: number) {
   const player = (key: string) => ({ key, name: key, sha256: null });
   return {
     id: 'r-1',
@@ -14,15 +14,10 @@ function match(a: string, b: string, wins: number, draws: number, losses: number
     wins,
     draws,
     losses,
-    seed_base: seed,
   } as LoggedMatch;
 }
 
-const MATCHES = [
-  match('x', 'y', 3, 1, 0),
-  match('y', 'x', 2, 0, 2, 7),
-  match('x', 'z', 1, 0, 1, 7),
-];
+const MATCHES = [match('x', 'y', 3, 1, 0), match('y', 'x', 2, 0, 2), match('x', 'z', 1, 0, 1)];
 
 test('a cross table counts both ways round', () => {
   const table = crossTable(MATCHES, ['x', 'y', 'z']);
@@ -33,13 +28,6 @@ test('a cross table counts both ways round', () => {
   ]);
   expect(table[1]?.[0]).toEqual({ wins: 2, draws: 1, losses: 5 });
   expect(table[1]?.[2]).toBeNull();
-});
-
-test('seeds come in order, with what the player took under each', () => {
-  expect(bySeed(MATCHES, 'x')).toEqual([
-    { seed: 0, nMatches: 1, score: { wins: 3, draws: 1, losses: 0 } },
-    { seed: 7, nMatches: 2, score: { wins: 3, draws: 0, losses: 3 } },
-  ]);
 });
 
 test('a draw is half a win', () => {

@@ -25,25 +25,6 @@ export function crossTable(
   return keys.map((row) => keys.map((column) => met.get(`${row} ${column}`) ?? null));
 }
 
-/** How a player did under each seed that matches followed from, by seed. */
-export function bySeed(
-  matches: readonly LoggedMatch[],
-  player: string,
-): { seed: number; nMatches: number; score: Score }[] {
-  const found = new Map<number, { seed: number; nMatches: number; score: Score }>();
-  for (const match of matches) {
-    const isA = match.a.key === player;
-    if (!isA && match.b.key !== player) continue;
-    const held = found.get(match.seed_base);
-    found.set(match.seed_base, {
-      seed: match.seed_base,
-      nMatches: (held?.nMatches ?? 0) + 1,
-      score: add(held?.score, match, !isA),
-    });
-  }
-  return [...found.values()].sort((a, b) => a.seed - b.seed);
-}
-
 export const RATINGS = [
   { of: 'rating', name: 'Rating', about: 'Bradley-Terry of all games up to then, in Elo' },
   { of: 'elo', name: 'Elo', about: 'Online Elo from 1200, K = 1: depends on the order' },

@@ -8,12 +8,13 @@ import {
   levelsOf,
   nameOf,
   networkOf,
+  ratedWith,
   strengthsOf,
   wordsOn,
 } from './levels';
 
 function opponent(id: string, level: string | null, strength: string | null = null): Opponent {
-  const bare = { simulations: null, run_id: null, step: null, rating: null };
+  const bare = { simulations: null, run_id: null, has_run: false, step: null, rating: null };
   return { id, name: `Name of ${id}`, description: `What ${id} is.`, level, strength, ...bare };
 }
 
@@ -22,7 +23,8 @@ function network(id: string, more: Partial<PlayableNetwork> = {}): PlayableNetwo
   return { id, ...plain, ratings: [], ...more };
 }
 
-const RATING = { simulations: 25, rating: 1520, standard_error: 26, games: 40, anchor: 'a' };
+const RATED = { rating: 1520, standard_error: 26, games: 40, anchor: 'a' };
+const RATING = { ...RATED, simulations: 25, rated_simulations: 64 };
 const game: OpponentList = {
   game: 'g',
   game_name: 'G',
@@ -68,6 +70,17 @@ describe('networks', () => {
     const [novice, casual] = strengthsOf(best, game.strengths);
     expect(novice).toMatchObject({ id: 'best:0', name: 'Novice', strength: { simulations: 0 } });
     expect(casual?.strength).toEqual({ simulations: 25, rating: RATING });
+  });
+
+  test('say with what they were rated where that is something else', () => {
+    const rated = (rated_simulations: number | null) => ratedWith({ rated_simulations }, 25);
+    expect([64, 25, 0, 1].map(rated)).toEqual([
+      'rated with 64 simulations',
+      null,
+      'rated by its policy alone',
+      'rated with 1 simulation',
+    ]);
+    expect(ratedWith({ rated_simulations: null }, null)).toBeNull();
   });
 
   test('that cannot search have one strength, and no number', () => {

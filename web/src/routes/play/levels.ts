@@ -62,6 +62,16 @@ export function strengthsOf(
   });
 }
 
+/** With how many simulations somebody was rated, where it plays with others. */
+export function ratedWith(
+  { rated_simulations }: { rated_simulations: number | null },
+  simulations: number | null,
+): string | null {
+  if (rated_simulations === simulations) return null;
+  if (!rated_simulations) return 'rated by its policy alone';
+  return `rated with ${count(rated_simulations)} simulation${rated_simulations === 1 ? '' : 's'}`;
+}
+
 /** The network that an opponent's id means, at whatever strength. */
 export function networkOf(
   networks: readonly PlayableNetwork[],

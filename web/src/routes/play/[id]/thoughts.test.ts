@@ -42,17 +42,19 @@ describe('thoughts', () => {
     );
     expect(marks.get(2)).toEqual({
       share: 0.25,
+      visits: 25,
       prior: 0.5,
       isBest: false,
-      spoken: '25% of visits, prior 50%',
+      spoken: '25%, 25 visits, prior 50%',
     });
-    expect(marks.get(3)).toMatchObject({ share: 0.75, isBest: true });
+    expect(marks.get(3)).toMatchObject({ share: 0.75, visits: 75, isBest: true });
     expect(marks.get(4)).toBeUndefined();
   });
 
   test('without a search the prior is all there is', () => {
     const marks = marksOf(thoughts([[2, 0.5, 0]], 2, 0));
-    expect(marks.get(2)).toEqual({ share: 0.5, prior: 0.5, isBest: true, spoken: 'prior 50%' });
+    const only = { share: 0.5, visits: null, prior: 0.5, isBest: true, spoken: 'prior 50%' };
+    expect(marks.get(2)).toEqual(only);
   });
 
   test('in the table: most visited first, then most expected', () => {

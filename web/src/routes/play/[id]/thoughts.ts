@@ -1,7 +1,7 @@
 /** What a network makes of a position, as the board and the table show it. */
 import type { Opponent, Thoughts } from '$lib/api/types';
 import type { BoardMark } from '$lib/boards/marks';
-import { percent } from '$lib/format';
+import { count, percent } from '$lib/format';
 
 export type Thought = Thoughts['actions'][number];
 
@@ -22,9 +22,11 @@ export function marksOf({ actions, chosen }: Thoughts): Map<number, BoardMark> {
   return new Map(
     actions.map(({ action, prior, visits: own }) => {
       const share = visits > 0 ? own / visits : prior;
-      const searched = visits > 0 ? `${percent(share)} of visits, ` : '';
+      const times = own === 1 ? '1 visit' : `${count(own)} visits`;
+      // In the order in which it is on the square, as those who see and hear both expect.
+      const spoken = `${visits > 0 ? `${percent(share)}, ${times}, ` : ''}prior ${percent(prior)}`;
       const isBest = action === chosen?.action;
-      return [action, { share, prior, isBest, spoken: `${searched}prior ${percent(prior)}` }];
+      return [action, { share, visits: visits > 0 ? own : null, prior, isBest, spoken }];
     }),
   );
 }

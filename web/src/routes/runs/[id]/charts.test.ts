@@ -28,6 +28,11 @@ test('after the end there is only what there is', () => {
   expect(keysOf(['time/fps'], false, false)).toEqual(['time/fps']);
 });
 
+test('counters and doubles of other metrics have no chart', () => {
+  const keys = ['train/loss', 'train/n_updates', 'train/old_approx_kl', 'time/episodes'];
+  expect(keysOf(keys, true)).toEqual(['train/loss']);
+});
+
 test('a stretch without points keeps its chart', () => {
   const whole = seriesOf('train/loss', 'eval/mean_reward');
   const shown = chartsOf(seriesOf('train/loss'), whole, { isOurs: true, ended: true });

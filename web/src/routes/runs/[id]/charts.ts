@@ -62,8 +62,14 @@ const LOOKS: Look[] = [
   },
 ];
 
-/** Bounds of another metric, which say little in a chart of their own. */
-const BOUNDS = ['eval/ci95_low', 'eval/ci95_high'];
+/** Bounds and doubles of other metrics, and counters, which say little in a chart of their own. */
+const WITHOUT_CHART = [
+  'eval/ci95_low',
+  'eval/ci95_high',
+  'train/old_approx_kl',
+  'train/n_updates',
+  'time/episodes',
+];
 
 const EMPTY: Series = { key: '', label: '', step: [], t: [], value: [] };
 
@@ -82,7 +88,7 @@ export function chartsOf(
     const hard = all.findIndex(({ key }) => key === 'solver/value_error_hard');
     all.splice(hard + 1, 0, ...bySet(whole));
   }
-  const known = new Set([...all.map((look) => look.key), ...BOUNDS]);
+  const known = new Set([...all.map((look) => look.key), ...WITHOUT_CHART]);
   const others = [...series.values()]
     .filter((line) => !known.has(line.key))
     .sort((a, b) => a.key.localeCompare(b.key))

@@ -1,8 +1,13 @@
 /** What of a run's page is in its address. */
 import { AXES, type Axis } from '$lib/chart/look';
+import { type Order } from '$lib/replay/orders';
 import { query } from '$lib/urls';
 
 export type Panel = 'tune' | 'fork';
+
+/** The orders in which a run's page has its episodes. */
+export const ORDERS: readonly Order[] = ['best', 'worst', 'newest'];
+const ORDER: Order = 'newest';
 
 export interface View {
   axis: Axis;
@@ -14,6 +19,10 @@ export interface View {
   panel: Panel | null;
   /** The checkpoint to fork from. */
   from: string;
+  /** What its picture shows while it trains. */
+  feed: 'training' | 'policy';
+  /** How its episodes are ordered. */
+  order: Order;
   /** What is looked for among the events, in the settings, and in the log. */
   find: string;
   setting: string;
@@ -37,6 +46,8 @@ export function readView(search: URLSearchParams): View {
         : null,
     panel: panel === 'tune' || panel === 'fork' ? panel : null,
     from: search.get('from') ?? 'latest',
+    feed: search.get('feed') === 'policy' ? 'policy' : 'training',
+    order: ORDERS.find((one) => one === search.get('episodes')) ?? ORDER,
     find: search.get('find') ?? '',
     setting: search.get('setting') ?? '',
     grep: search.get('grep') ?? '',
@@ -45,7 +56,7 @@ export function readView(search: URLSearchParams): View {
 
 /** The query of the address, without what is as it is by itself. */
 export function writeView(view: View): string {
-  const { axis, weight, log, zoom, panel, from, find, setting, grep } = view;
+  const { axis, weight, log, zoom, panel, from, feed, order, find, setting, grep } = view;
   return query({
     x: axis === 'steps' ? null : axis,
     smooth: weight === SMOOTHING ? null : weight,
@@ -53,6 +64,8 @@ export function writeView(view: View): string {
     range: zoom && zoom.map((end) => Number(end.toPrecision(12))).join('..'),
     panel,
     from: panel === 'fork' && from !== 'latest' ? from : null,
+    feed: feed === 'policy' ? feed : null,
+    episodes: order === ORDER ? null : order,
     find,
     setting,
     grep,

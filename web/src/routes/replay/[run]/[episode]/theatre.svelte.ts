@@ -4,6 +4,7 @@ import { goto } from '$app/navigation';
 import { page } from '$app/state';
 import { api, asProblem } from '$lib/api/client';
 import type { Problem } from '$lib/api/types';
+import { isLeaving } from '$lib/note';
 import { EpisodeView } from '$lib/replay/episode.svelte';
 import { Playback, type Speed, asSpeed } from '$lib/replay/playback.svelte';
 import { parseOther } from '$lib/replay/same-seed';
@@ -158,6 +159,8 @@ export class Theatre {
       speed: speed === '1' ? null : speed,
       order: page.url.searchParams.get('order'),
       vs: page.url.searchParams.get('vs'),
+      xray: page.url.searchParams.get('xray'),
+      format: page.url.searchParams.get('format'),
       ...change,
     }).replaceAll('%2F', '/');
     if (search === page.url.search) return;
@@ -168,7 +171,7 @@ export class Theatre {
   #settle(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (!this.playback.playing) this.address({});
+      if (!this.playback.playing && !isLeaving()) this.address({});
     }, SETTLE_MS);
   }
 }
