@@ -6,7 +6,7 @@ ARGS   ?=
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 WEB    := $(shell find web/src web/static web/*.json web/*.js web/*.ts -type f 2>/dev/null)
 
-.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test py-check bench-doors bench-alphazero bless gen dev bench fuzz deny advisories clean
+.PHONY: help up test check rust-check rust-test otel-test web-check e2e browser-test py-test py-check bench-doors bench-scores bench-alphazero bless gen dev bench fuzz deny advisories clean
 
 ## help: this menu
 help:
@@ -91,6 +91,7 @@ bench: build
 	benches/cartpole.sh > benches/results/cartpole.jsonl
 	benches/kernels.sh > benches/results/kernels.txt
 	benches/boardnets.sh > benches/results/boardnets.txt
+	benches/throughput.sh
 	benches/training.sh > benches/results/training.txt
 	benches/prospector.sh
 	benches/levels.sh > benches/results/levels.jsonl
@@ -112,12 +113,21 @@ bench-doors: build
 	.venv-bench/bin/pytest -q -p no:cacheprovider python/tests/test_examples.py
 	.venv-bench/bin/pytest -q -p no:cacheprovider tests/wandb -k "cleanrl or stable_baselines3"
 
-## bench-alphazero: train at the board games for 2 hours and 16 minutes, and measure how strong that gets
+## bench-scores: what the presets reach over ten seeds, learning curves and DQN's time to a score beside Stable-Baselines3; hours
+bench-scores: build
+	benches/training.sh --help > /dev/null
+	benches/scores.py target/release/cartridge > benches/results/scores.txt
+	benches/scores.py target/release/cartridge general > benches/results/presets.txt
+	.venv-bench/bin/python benches/curves.py > benches/results/curves.txt
+	.venv-bench/bin/python benches/time_to_score.py > benches/results/time_to_score.txt
+
+## bench-alphazero: train at the board games for up to two and a half hours, and measure how strong that gets
 bench-alphazero: build
 	benches/alphazero.sh train tictactoe --minutes 1
-	benches/alphazero.sh train connect4 --minutes 15 --output benches/results/alphazero-connect4-15.txt
-	benches/alphazero.sh train connect4 --minutes 60 --steps 8400000 --set simulation.n_envs=512 --set evaluation.every_steps=600000 --set evaluation.episodes=60
-	benches/alphazero.sh train othello --minutes 60 --steps 1400000 --set simulation.n_envs=512 --set evaluation.every_steps=350000
+	benches/alphazero.sh train connect4 --minutes 15 --set simulation.n_envs=512 --output benches/results/alphazero-connect4-15.txt
+	benches/alphazero.sh train connect4 --minutes 60 --steps 90000000 --set simulation.n_envs=512 --set evaluation.every_steps=9000000 --set evaluation.episodes=60
+	benches/alphazero.sh train connect4 --minutes 60 --steps 8400000 --set trainer.network=small --set simulation.n_envs=512 --set evaluation.every_steps=600000 --set evaluation.episodes=60 --output benches/results/alphazero-connect4-small.txt
+	benches/alphazero.sh train othello --minutes 15 --steps 8000000 --set simulation.n_envs=512 --set evaluation.every_steps=2000000
 
 ## fuzz: throw damaged states, actions and messages at the engine's doors (make fuzz SECONDS=3600)
 SECONDS ?= 60

@@ -2,6 +2,7 @@
 """Scores of the presets: IQM over seeds of the mean of 100 evaluation episodes.
 
 benches/scores.py CARTRIDGE [NAME...]   e.g. benches/scores.py target/release/cartridge ppo-cartpole-zoo
+benches/scores.py CARTRIDGE general     the presets that are the same for every environment
 
 Every seed is one `cartridge train`, whose last evaluation plays 100 episodes without chance.
 The interval is a bootstrap over seeds.
@@ -17,9 +18,14 @@ import time
 
 N_SEEDS = 10
 # Seeds that no setting was searched with. Those from 101 on have decided between settings of
-# three presets, so theirs are others.
+# four presets, so theirs are others.
 FIRST_SEED = 101
-FIRST_SEEDS = {"ppo-walker-speed": 201, "ppo-prospector-speed": 201, "dqn-lander-speed": 201}
+FIRST_SEEDS = {
+    "ppo-walker-speed": 201,
+    "ppo-prospector-speed": 201,
+    "dqn-cartpole-speed": 201,
+    "dqn-lander-speed": 201,
+}
 
 CASES = {
     "ppo-cartpole-zoo": (["CartPole-v1", "--preset", "zoo"], 499),
@@ -29,6 +35,14 @@ CASES = {
     "ppo-prospector-speed": (["AsteroidProspector-v0", "--preset", "speed"], 29.5),
     "dqn-cartpole-speed": (["CartPole-v1", "--algo", "dqn", "--preset", "speed"], 495),
     "dqn-lander-speed": (["LunarLander-v3", "--algo", "dqn", "--preset", "speed"], 170),
+}
+
+# The presets that are the same for every environment; nothing was asked of them.
+GENERAL = {
+    f"{algo}-{name}-{preset}": ([env, "--algo", algo, "--preset", preset], "nothing")
+    for algo in ("ppo", "dqn")
+    for preset in ("fast", "stable", "high_score")
+    for name, env in (("cartpole", "CartPole-v1"), ("lander", "LunarLander-v3"))
 }
 
 
@@ -47,8 +61,10 @@ def interval(values):
 
 def main():
     program, *names = sys.argv[1:]
+    if names == ["general"]:
+        names = list(GENERAL)
     for name in names or CASES:
-        args, asked = CASES[name]
+        args, asked = (CASES | GENERAL)[name]
         means, seconds = [], []
         first = FIRST_SEEDS.get(name, FIRST_SEED)
         for seed in range(first, first + N_SEEDS):

@@ -6,7 +6,8 @@ benches/sizes.py CARTRIDGE GAME [--seconds 240] [--threads 2] [--at-once 1] [--g
 
 All trainings have the same seed and, but for the moves, the same settings. `--at-once` trains several
 at the same time, where there are cores enough for that. At Connect 4, `--golden 0 600` asks each about the
-published positions, with so many simulations.
+published positions, with so many simulations. With `--data DIR` the runs are kept, and the same command
+again goes on where it was interrupted.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,15 +32,28 @@ def ask(program: str, *args: str) -> dict:
 
 
 def train(args: argparse.Namespace, data: str, size: str, steps: int) -> dict:
-    words = ["train", args.game, "--steps", str(steps), "--seed", "42", "--threads", str(args.threads)]
+    """Trains to the end, or goes on with the training of an earlier time, and tells what came of it."""
+    words = ["train", args.game, "--steps", str(steps), "--seed", "42", "--threads", str(args.threads), "--detach"]
     settings = {
         "trainer.network": size,
+        # A lane for each of eight threads; they are 64 games.
+        "simulation.n_envs": 512,
         "evaluation.every_steps": 10_000_000,
         "evaluation.final_episodes": 20,
-        "retention.checkpoint_every_steps": 10_000_000,
+        "retention.checkpoint_every_steps": 2_000_000,
     }
     sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    return ask(args.program, *words, *sets, "--data", data)
+    note = Path(data) / f"{args.game}-{size}-{steps}"
+    if not note.exists():
+        note.write_text(ask(args.program, *words, *sets, "--data", data)["run_id"])
+    run = note.read_text()
+    while (told := ask(args.program, "runs", "show", run, "--data", data))["state"] != "succeeded":
+        if told["state"] in ("failed", "lost", "terminated"):
+            ask(args.program, "resume", run, "--data", data)
+        time.sleep(1)
+    status = told["status"]
+    seconds = status["ended_at"] - told["created_at"]
+    return {"run_id": run, "steps": status["step"], "seconds": seconds, "steps_per_sec": status["step"] / seconds}
 
 
 def errors(data: str, run: str) -> str:
@@ -63,12 +78,20 @@ def main() -> None:
     parser.add_argument("--calibration", type=int, default=60_000, metavar="MOVES")
     parser.add_argument("--golden", type=int, nargs="+", default=[], metavar="SIMULATIONS")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES)
+    parser.add_argument("--moves", type=int, nargs="+", help="of each size, where its pace is known")
+    parser.add_argument("--data", metavar="DIR")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as data, ThreadPoolExecutor(args.at_once) as pool:
-        tried = pool.map(lambda size: train(args, data, size, args.calibration), args.sizes)
-        moves = {size: int(it["steps_per_sec"] * args.seconds) for size, it in zip(args.sizes, tried, strict=True)}
+    with tempfile.TemporaryDirectory() as own, ThreadPoolExecutor(args.at_once) as pool:
+        data = args.data or own
+        Path(data).mkdir(parents=True, exist_ok=True)
+        if args.moves:
+            moves = dict(zip(args.sizes, args.moves, strict=True))
+        else:
+            tried = pool.map(lambda size: train(args, data, size, args.calibration), args.sizes)
+            moves = {size: int(it["steps_per_sec"] * args.seconds) for size, it in zip(args.sizes, tried, strict=True)}
         trained = dict(zip(args.sizes, pool.map(lambda size: train(args, data, size, moves[size]), args.sizes), strict=True))
-        print(f"{args.game}: {args.seconds:g} s on {args.threads} threads each, {os.cpu_count()} cores, {args.at_once} at once")
+        time_each = "" if args.moves else f"{args.seconds:g} s on "
+        print(f"{args.game}: {time_each}{args.threads} threads each, {os.cpu_count()} cores, {args.at_once} at once")
         print(f"{'size':8} {'moves':>12} {'seconds':>8} {'errors of the bare policy':>26}")
         for size, it in trained.items():
             print(f"{size:8} {it['steps']:12,} {it['seconds']:8.0f} {errors(data, it['run_id']):>26}", flush=True)
@@ -77,7 +100,7 @@ def main() -> None:
             os.environ["CARTRIDGE"] = str(Path(args.program).resolve())
             from strength import golden
 
-            ask_about = lambda it: list(golden(f"run:{it['run_id']}", args.golden, GOLDEN, data))  # noqa: E731
+            ask_about = lambda it: list(golden(f"run:{it['run_id']}@latest", args.golden, GOLDEN, data))  # noqa: E731
             for size, lines in zip(trained, pool.map(ask_about, trained.values()), strict=True):
                 print(f"\n{size}", *lines, sep="\n", flush=True)
 

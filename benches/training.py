@@ -8,6 +8,7 @@ PyTorch's and with one per core, and the faster counts; SBX, the same on JAX, wi
 takes, and only where it is installed. Evaluations are left out on all sides; Cartridge records every
 episode and saves checkpoints, the others neither.
 
+Memory is the most that a training takes; Cartridge's is that of all three of its processes.
 Start-up is the time from the start of the command to its first step; of Cartridge to the first
 recorded update, which is later. All of it needs a machine that does nothing else: two threads of
 PyTorch's come nearly to a halt where another program wants a core. Prints a table and, as the last line, one JSON object.
@@ -158,18 +159,20 @@ def cartridge(algo: str, env_id: str, seconds: float) -> dict:
     command += ["--preset", "zoo"] if algo == "dqn" else []
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     report = json.loads(done.stdout.splitlines()[-1])
+    startup_s, rss_mb = startup(algo, env_id)
     return {
         "steps_per_sec": report["steps_per_sec"]["mean"],
-        "startup_s": startup(algo, env_id),
-        "rss_mb": report["rss_mb"],
+        "startup_s": startup_s,
+        "rss_mb": rss_mb,
         "phases": {name: spent["share"] for name, spent in report["phases"].items()},
     }
 
 
-def startup(algo: str, env_id: str) -> float:
-    """Seconds from the start of `cartridge train` to the first row that it prints."""
+def startup(algo: str, env_id: str) -> tuple[float, float]:
+    """Seconds from the start of `cartridge train` to the first row that it prints, and the MB that all
+    of its processes had taken by the end of the training: the command, the supervisor, the worker."""
     with tempfile.TemporaryDirectory() as data:
-        command = [str(CARTRIDGE), "train", env_id, "--algo", algo, "--steps", "5000", "--json"]
+        command = [str(CARTRIDGE), "train", env_id, "--algo", algo, "--steps", "100000", "--json"]
         command += ["--set", "evaluation.final_episodes=1", "--data", data]
         began = time.perf_counter()
         with subprocess.Popen(
@@ -177,8 +180,23 @@ def startup(algo: str, env_id: str) -> float:
         ) as process:
             process.stdout.readline()
             seconds = time.perf_counter() - began
-            process.stdout.read()
-    return seconds
+            peaks = {}
+            while process.poll() is None and process.stdout.readline():
+                peaks |= peak_memory(data)
+    return seconds, sum(peaks.values()) / 1024
+
+
+def peak_memory(data: str) -> dict[str, int]:
+    """The most memory that each process which works in this folder ever had, in kB."""
+    peaks = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if data.encode() in (folder / "cmdline").read_bytes():
+                status = (folder / "status").read_text()
+                peaks[folder.name] = int(status.split("VmHWM:")[1].split()[0])
+        except (OSError, IndexError):
+            pass  # It has ended in the meantime.
+    return peaks
 
 
 def processor() -> str:
