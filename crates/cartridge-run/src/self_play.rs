@@ -356,8 +356,8 @@ impl SelfPlay {
     fn save_and_measure(&mut self, is_end: bool) -> Result<()> {
         let step = self.training.step();
         // What is measured is saved before it counts as measured, so that a kill repeats it.
-        if self.schedule.checkpoint_is_due(step) || self.schedule.awaits_evaluation(step) || is_end
-        {
+        let is_due = self.schedule.checkpoint_is_due(step, Instant::now());
+        if is_due || self.schedule.awaits_evaluation(step) || is_end {
             self.save()?;
         }
         if self.schedule.evaluation_is_due(step) || is_end {

@@ -328,7 +328,7 @@ impl Worker {
     /// Saves and measures the policy where that is due, as it is at the end.
     fn save_and_measure(&mut self, is_end: bool) -> Result<()> {
         let step = self.learner.step();
-        if self.schedule.checkpoint_is_due(step) || is_end {
+        if self.schedule.checkpoint_is_due(step, Instant::now()) || is_end {
             self.save()?;
         }
         if !self.schedule.evaluation_is_due(step) && !is_end {
@@ -585,10 +585,15 @@ pub(crate) fn listen() -> Receiver<Heard> {
     receiver
 }
 
+/// What a kill costs at most, however slow a training is: checkpoints are counted in steps, of which a
+/// large network makes few.
+const UNSAVED_AT_MOST: Duration = Duration::from_secs(60);
+
 /// When the next checkpoint and the next evaluation are due.
 pub(crate) struct Schedule {
     checkpoint_every: u64,
     pub(crate) next_checkpoint: u64,
+    saved_at: Instant,
     pub(crate) evaluate_every: u64,
     pub(crate) next_evaluation: u64,
 }
@@ -601,13 +606,20 @@ impl Schedule {
             checkpoint_every,
             // The first update is kept too: there is something to look at from the first second.
             next_checkpoint: 1,
+            saved_at: Instant::now(),
             evaluate_every,
             next_evaluation: evaluate_every,
         }
     }
 
-    pub(crate) fn checkpoint_is_due(&mut self, step: u64) -> bool {
-        is_due(step, self.checkpoint_every, &mut self.next_checkpoint)
+    /// Whether to save now, which this counts as done.
+    pub(crate) fn checkpoint_is_due(&mut self, step: u64, now: Instant) -> bool {
+        let is_late = now.saturating_duration_since(self.saved_at) >= UNSAVED_AT_MOST;
+        let is_due = is_due(step, self.checkpoint_every, &mut self.next_checkpoint) || is_late;
+        if is_due {
+            self.saved_at = now;
+        }
+        is_due
     }
 
     /// Evaluates at every multiple of `every` from `step` on; returns what it was until now.

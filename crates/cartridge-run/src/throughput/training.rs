@@ -244,7 +244,7 @@ impl Training {
         self.journal.record(&mut update, fps)?;
         self.recording += thread_time().saturating_sub(before);
         let is_done = self.learner.is_done();
-        if self.schedule.checkpoint_is_due(update.step) || is_done {
+        if self.schedule.checkpoint_is_due(update.step, Instant::now()) || is_done {
             self.save()?;
         }
 

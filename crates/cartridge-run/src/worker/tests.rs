@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::Draft;
 
 #[test]
 fn what_is_due_is_due_once() {
@@ -15,4 +16,19 @@ fn a_long_update_skips_what_it_passed() {
     assert!(is_due(5_500, 1_000, &mut next));
     assert!(!is_due(5_900, 1_000, &mut next));
     assert!(is_due(6_000, 1_000, &mut next));
+}
+
+#[test]
+fn a_slow_training_is_saved_by_the_clock_too() {
+    let draft = Draft::new("tictactoe", "alphazero").unwrap();
+    let mut schedule = Schedule::new(&draft.finish().unwrap());
+    let every = schedule.checkpoint_every;
+    let at = |seconds| schedule.saved_at + Duration::from_secs(seconds);
+    let times = [0, 1, 59, 61, 62, 110, 169, 170].map(at);
+    let steps = [1, 2, 3, 4, 5, every, every + 1, every + 2];
+    let due: Vec<bool> = std::iter::zip(steps, times)
+        .map(|(step, now)| schedule.checkpoint_is_due(step, now))
+        .collect();
+    // The first, a minute after it, by the steps, and a minute after that.
+    assert_eq!(due, [true, false, false, true, false, true, false, true]);
 }
