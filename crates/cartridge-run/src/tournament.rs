@@ -4,7 +4,7 @@
 //! threads, which changes the time that a tournament takes and nothing else: each pairing is a
 //! match of its own, with its own line in the log of matches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
@@ -152,6 +152,15 @@ pub fn check_count(n: usize) -> Result<()> {
     }
     let detail = format!("a tournament has 2 to {MAX_PLAYERS} players, not {n}");
     Err(ConfigError::BadValue { key: "players".to_owned(), detail }.into())
+}
+
+/// `n` of them at even distances, 2 or more, the first and the last among them; all where there are
+/// no more.
+pub fn thin_out<T>(all: Vec<T>, n: usize) -> Vec<T> {
+    let last = all.len().saturating_sub(1);
+    let kept: BTreeSet<usize> = (0..n).map(|place| place * last / (n - 1)).collect();
+    let is_kept = |place: &usize| last < n || kept.contains(place);
+    all.into_iter().enumerate().filter(|(place, _)| is_kept(place)).map(|(_, it)| it).collect()
 }
 
 impl TournamentConfig {

@@ -87,3 +87,14 @@ fn what_makes_no_sense_is_refused() {
     plan("CartPole-v1", 0, 0).unwrap_err();
     assert_eq!(plan("CartPole-v1", 7, 0).unwrap().count, 7);
 }
+
+#[test]
+fn many_players_are_thinned_out_evenly() {
+    let check = |len, n, expected: &[usize]| assert_eq!(thin_out((0..len).collect(), n), expected);
+    check(5, 5, &[0, 1, 2, 3, 4]);
+    check(6, 5, &[0, 1, 2, 3, 5]);
+    check(9, 3, &[0, 4, 8]);
+    check(2, 63, &[0, 1]);
+    check(0, 63, &[]);
+    assert_eq!(thin_out((0..1_000).collect(), 63).len(), 63);
+}

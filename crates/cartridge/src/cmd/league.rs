@@ -12,13 +12,13 @@ use serde_json::{Map, json};
 
 use super::match_players::{PlanArgs, start};
 use super::tournament::{GAMES, hold};
-use super::{DataArgs, say, say_json};
+use super::{DataArgs, note, say, say_json};
 use crate::exit::Exit;
 
 /// Rate every checkpoint of a run at a game, by Bradley-Terry above an anchor
 ///
-/// All checkpoints that are kept, and the fixed opponent of the game, play each other as in
-/// `cartridge tournament`, with as many simulations as the run was measured with. The ratings are
+/// All checkpoints that are kept (63 at even distances where there are more), and the fixed opponent
+/// of the game, play each other as in `cartridge tournament`, with as many simulations as the run was measured with. The ratings are
 /// those of `cartridge ratings`: games that the run's evaluations have played count too. Without
 /// --games or --pairs each pairing has 20 games. Ctrl-C ends it after the pairs that are being played.
 #[derive(Debug, clap::Args)]
@@ -53,8 +53,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Err(RunError::BadPlayer { player: id.to_string(), detail }.into());
     }
     let anchor = args.anchor.clone().unwrap_or_else(|| Opponent::baseline(&game).to_string());
-    let players = spread(&data, &[format!("run:{id}@all"), anchor])?;
-    tournament::check_count(players.len())?;
+    let mut players = spread(&data, &[format!("run:{id}@all")])?;
+    let n_kept = players.len();
+    // One place is the anchor's.
+    players = tournament::thin_out(players, tournament::MAX_PLAYERS - 1);
+    if players.len() < n_kept {
+        note(&format!("{} of {n_kept} checkpoints play, at even distances", players.len()));
+    }
+    players.push(anchor);
     // Then they are the players that evaluations have rated.
     let measured = manifest.config["evaluation"]["simulations"].as_u64();
     let simulations = args.plan.simulations.or(measured.and_then(|n| u32::try_from(n).ok()));
