@@ -100,6 +100,7 @@ def train(
 def speed(run: Path, game: str) -> str:
     """The medians of what self-play did per second and thread."""
     updates = [row["values"] for row in rows(run) if "self_play/games_per_sec" in row["values"]]
+    audited = [values["self_play/false_resignations"] for values in updates if "self_play/false_resignations" in values]
     median = lambda name: statistics.median(values[f"self_play/{name}"] for values in updates)  # noqa: E731
     found = {name: median(f"{name}_per_sec") for name in ASKED_SELF_PLAY}
     text = (
@@ -107,6 +108,8 @@ def speed(run: Path, game: str) -> str:
         f"{found['descents']:,.0f} descents; {100 * median('cache_share'):.0f}% of the leaves from the cache, "
         f"{100 * median('proven_share'):.0f}% proven"
     )
+    if audited:
+        text += f"\nresignations that an audit found false: {100 * statistics.mean(audited):.1f}% on average over {len(audited)} updates"
     network = json.loads((run / "run.json").read_text())["config"]["trainer"]["network"]
     if (game, network) != ("connect4", "small"):
         return text

@@ -27,6 +27,7 @@ NETWORKS = {
     "tic_tac_toe_1x16": "tic-tac-toe, 1 block of 16 (no preset)",
     "tic_tac_toe_tiny": "tic-tac-toe, MLP 64-64",
     "connect4_mlp": "Connect 4, MLP 256-256",
+    "othello_mlp": "Othello, MLP 256-256",
 }
 BATCHES = [1, 64, 256]
 BURSTS = 40

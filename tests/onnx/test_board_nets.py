@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOSE = 1e-5
-NAMES = ["tic_tac_toe_tiny", "tic_tac_toe_1x16", "connect4_small", "connect4_medium", "connect4_mlp", "othello_small", "othello_medium"]
+NAMES = ["tic_tac_toe_tiny", "tic_tac_toe_1x16", "connect4_small", "connect4_medium", "connect4_mlp", "othello_mlp", "othello_small", "othello_medium"]
 
 
 @pytest.fixture(scope="module")

@@ -78,6 +78,7 @@ fn main() {
         ("tic_tac_toe_1x16", tic_tac_toe, Config::residual(1, 16)),
         ("tic_tac_toe_tiny", tic_tac_toe, Preset::Tiny.config()),
         ("connect4_mlp", connect4, Preset::Mlp.config()),
+        ("othello_mlp", othello, Preset::Mlp.config()),
     ];
     let work = [
         ("inference", 1),

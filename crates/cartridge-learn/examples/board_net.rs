@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("othello_medium", othello, Preset::Medium.config()),
         ("othello_small", othello, Preset::Small.config()),
         ("connect4_mlp", connect4, Preset::Mlp.config()),
+        ("othello_mlp", othello, Preset::Mlp.config()),
     ];
     for (index, (name, shape, config)) in networks.into_iter().enumerate() {
         let rng = &mut fastrand::Rng::with_seed(index as u64);
