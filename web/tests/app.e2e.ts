@@ -337,7 +337,7 @@ describe.each(SIZES)('playing at $name', (size) => {
   const moves = (of: Page) => of.locator('.moves li').count();
 
   test('a game by keyboard alone, from the page load to the end', async () => {
-    await page.goto(`${lab.origin}/play`);
+    await page.goto(`${lab.origin}/play?game=tictactoe`);
     await page.getByRole('button', { name: 'New game' }).waitFor();
     for (let tabs = 0; tabs < 40; tabs += 1) {
       await page.keyboard.press('Tab');
@@ -375,7 +375,7 @@ describe.each(SIZES)('playing at $name', (size) => {
   });
 
   test('a game by clicks, going second against the random player', async () => {
-    await page.goto(`${lab.origin}/play`);
+    await page.goto(`${lab.origin}/play?game=tictactoe`);
     await page.locator('label', { hasText: 'Random mover' }).click();
     await page.getByRole('button', { name: 'Second' }).click();
     await page.getByRole('button', { name: 'New game' }).click();
@@ -413,6 +413,7 @@ describe.each(SIZES)('playing at $name', (size) => {
   test('a level, a hint and a take-back by keys, and the result says so', async () => {
     await page.goto(`${lab.origin}/play`);
     await page.locator('label', { hasText: 'Connect 4' }).click();
+    await page.getByRole('button', { name: 'Built in' }).click();
     await page.locator('label', { has: page.getByText('Beginner', { exact: true }) }).click();
     await page.keyboard.press('n');
     await page.waitForURL('**/play/*');
@@ -474,7 +475,7 @@ describe.each(SIZES)('playing at $name', (size) => {
   test('two games in two tabs do not disturb each other', async () => {
     const other = await context.newPage();
     for (const tab of [page, other]) {
-      await tab.goto(`${lab.origin}/play`);
+      await tab.goto(`${lab.origin}/play?game=tictactoe`);
       await tab.getByRole('button', { name: 'New game' }).click();
       await tab.waitForURL('**/play/*');
       await tab.getByText('Your move').waitFor();

@@ -77,8 +77,15 @@ describe.each(SIZES)('networks at $name', (size) => {
   afterAll(() => context.close());
 
   test('a network is chosen by its name and a strength, and the page says whom one plays', async () => {
-    await page.goto(`${lab.origin}/play?game=connect4`);
-    await page.getByRole('button', { name: 'Network', exact: true }).click();
+    // Who has chosen nothing plays a game that was learnt, against what learnt it.
+    await page.goto(`${lab.origin}/play`);
+    await page.locator('label.level', { has: page.locator('input:checked') }).waitFor();
+    const kind = page.getByRole('button', { name: 'Network', exact: true });
+    expect(await kind.getAttribute('aria-pressed')).toBe('true');
+    await page.locator('label', { hasText: 'Connect 4' }).locator('input:checked').waitFor();
+    await page.getByRole('button', { name: 'Built in' }).click();
+    await page.waitForURL('**opponent=builtin*');
+    await kind.click();
     await page.waitForURL('**opponent=best*');
     await page.getByRole('combobox', { name: 'Network' }).selectOption({ index: 0 });
     await page.locator('label.level', { hasText: 'Novice' }).click();

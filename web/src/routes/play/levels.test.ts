@@ -4,6 +4,7 @@ import type { PlayableNetwork, Opponent, OpponentList } from '$lib/api/types';
 import {
   checkpointId,
   firstLevel,
+  firstOpponent,
   isOffered,
   levelsOf,
   nameOf,
@@ -55,6 +56,15 @@ describe('levels', () => {
     expect(firstLevel(levelsOf(game))?.id).toBe('b');
     expect(firstLevel(levelsOf({ levels: [opponent('a', 'Only')] }))?.id).toBe('a');
     expect(firstLevel([])).toBeUndefined();
+  });
+
+  test('a network that looks ahead is played at first, where there is one', () => {
+    expect(firstOpponent(game)?.id).toBe('best:25');
+    expect(firstOpponent({ ...game, networks: [] })?.id).toBe('b');
+    expect(firstOpponent({ ...game, networks: [network('onnx', { can_search: false })] })?.id).toBe(
+      'onnx',
+    );
+    expect(firstOpponent(undefined)).toBeUndefined();
   });
 
   test('say how strong an opponent is where that is known', () => {

@@ -25,6 +25,23 @@ export function firstLevel(levels: readonly LevelOption[]): LevelOption | undefi
   return levels[1] ?? levels[0];
 }
 
+/** The strength to begin with: the weakest that looks ahead. */
+export function firstStrength(
+  network: PlayableNetwork,
+  strengths: OpponentList['strengths'],
+): LevelOption | undefined {
+  const options = strengthsOf(network, strengths);
+  return options[1] ?? options[0];
+}
+
+/** Whom to play who has chosen nobody: the best network, where there is one. */
+export function firstOpponent(opponents: OpponentList | undefined): LevelOption | undefined {
+  const network = opponents?.networks[0];
+  return network
+    ? firstStrength(network, opponents?.strengths ?? [])
+    : firstLevel(levelsOf(opponents));
+}
+
 /** What an opponent is and how strong, in plain words. */
 export function wordsOn(opponent: Opponent): string {
   return [opponent.description, opponent.strength].filter(Boolean).join(' ');
