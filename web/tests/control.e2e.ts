@@ -316,6 +316,32 @@ describe.each(SIZES)('at $name', (size) => {
   });
 });
 
+test('many seeds are few lines, and what is too much to be drawn is named', async () => {
+  const numbers = Array.from({ length: 11 }, (_, n) => n + 1).join(',');
+  await lab.command('train', 'CartPole-v1', '--steps', '600', '--seeds', numbers, ...SHORT);
+  type Runs = { runs: { id: string }[] };
+  const { runs } = await lab.call<Runs>('/api/runs?kind=train&limit=11');
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(
+    `${lab.origin}/compare?runs=${[...runs.map(({ id }) => id), ...seeds].join(',')}`,
+  );
+  await page.getByRole('img', { name: /^Mean return of \d of 2 lines$/ }).waitFor();
+  await page.getByText('13 of at most 50').waitFor();
+  expect(await page.getByText('not drawn', { exact: true }).count()).toBe(0);
+  await page.getByRole('switch', { name: 'Seeds as one' }).click();
+  await page.getByRole('img', { name: /^Mean return of \d+ of 10 lines$/ }).waitFor();
+  const note = page.getByRole('status').filter({ hasText: 'The first 10 of 13 lines are drawn' });
+  const left = `Left out of the charts: ${[runs[10]?.id, ...seeds].join('; ')}.`;
+  expect(await note.innerText()).toContain(left);
+  expect(await page.getByText('not drawn', { exact: true }).count()).toBe(3);
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    await shoot(page, 'compare-many', size);
+    await expectSound(page, complaints);
+  }
+  await context.close();
+});
+
 describe.each(SIZES)('a test and a training at $name', (size) => {
   let context: BrowserContext;
   let page: Page;
