@@ -7,7 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -61,7 +61,7 @@ describe.each(SIZES)('at $name', (size) => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
     page.setDefaultTimeout(20_000);
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('a run is tuned between its bounds, and the change is told and marked', async () => {
     await page.goto(`${lab.origin}/runs/${endless}`);
@@ -318,7 +318,7 @@ describe.each(SIZES)('at $name', (size) => {
 
 test('many seeds are few lines, and what is too much to be drawn is named', async () => {
   const numbers = Array.from({ length: 11 }, (_, n) => n + 1).join(',');
-  await lab.command('train', 'CartPole-v1', '--steps', '600', '--seeds', numbers, ...SHORT);
+  await lab.command('train', 'CartPole-v1', '--steps', '5000', '--seeds', numbers, ...SHORT);
   type Runs = { runs: { id: string }[] };
   const { runs } = await lab.call<Runs>('/api/runs?kind=train&limit=11');
   const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
@@ -339,7 +339,7 @@ test('many seeds are few lines, and what is too much to be drawn is named', asyn
     await shoot(page, 'compare-many', size);
     await expectSound(page, complaints);
   }
-  await context.close();
+  await close(context);
 });
 
 describe.each(SIZES)('a test and a training at $name', (size) => {
@@ -350,7 +350,7 @@ describe.each(SIZES)('a test and a training at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('TEST plays the policy, then shows its film and its figures', async () => {
     await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
@@ -457,6 +457,6 @@ test.each(SIZES)(
     await page.getByText('viewer').first().waitFor();
     expect(await page.getByRole('button', { name: 'New game' }).isDisabled()).toBe(true);
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
   },
 );
