@@ -5,9 +5,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { SIZES, launch, logIn, open, type Session } from './browser';
+import { SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
-import { expectSound, shoot } from './sound';
+import { expectSound, expectSoundAtAllSizes, shoot } from './sound';
 
 const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.episodes=1'];
 const PHONE = SIZES[1];
@@ -107,7 +107,7 @@ test('tuning, checkpoints, evaluations and a crash are marked on every chart', a
   }
   await shoot(page, 'marks', SIZES[0]);
   await expectSound(page, complaints);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('Terminate asks before it ends a run at once, at $name', async (size) => {
@@ -136,7 +136,7 @@ test.each(SIZES)('Terminate asks before it ends a run at once, at $name', async 
   await expect.poll(state).toBe('terminated');
   expect(await control.getByRole('button', { name: 'Terminate' }).count()).toBe(0);
   await expectSound(page, complaints);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('what is found is said plainly or with its numbers, at $name', async (size) => {
@@ -184,7 +184,7 @@ test.each(SIZES)('what is found is said plainly or with its numbers, at $name', 
   const report = await opened;
   await report.getByText(ended).first().waitFor();
   await card.getByRole('button', { name: 'Generate report' }).waitFor();
-  await context.close();
+  await close(context);
 });
 
 test('the lab by thumb: what is chosen and typed is in the address, and the page is sound', async () => {
@@ -217,7 +217,7 @@ test('the lab by thumb: what is chosen and typed is in the address, and the page
   await page.getByRole('button', { name: 'dqn', exact: true }).click();
   await page.waitForURL('**algo=dqn*');
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('the palette by thumb', async () => {
@@ -230,7 +230,7 @@ test('the palette by thumb', async () => {
   await page.getByRole('option', { name: ended }).first().click();
   await page.waitForURL(`**/runs/${ended}`);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('several runs are chosen by thumb and put away together', async () => {
@@ -250,7 +250,7 @@ test('several runs are chosen by thumb and put away together', async () => {
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByLabel(`Choose ${ended}`).waitFor();
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('several runs are pinned and deleted together, and both are taken back', async () => {
@@ -282,7 +282,7 @@ test('several runs are pinned and deleted together, and both are taken back', as
   await toast('2 runs deleted').getByRole('button', { name: 'Undo' }).click();
   for (const id of both) await page.getByLabel(`Choose ${id}`).waitFor();
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('without motion one picture stands for a run, and nothing fades', async () => {
@@ -307,8 +307,8 @@ test('without motion one picture stands for a run, and nothing fades', async () 
     }),
   );
   expect(moves).toEqual([]);
-  await expectSound(page, complaints);
-  await context.close();
+  await expectSoundAtAllSizes(page, complaints);
+  await close(context);
   await lab.call(`/api/runs/${run}/terminate`, 'POST');
 });
 
@@ -335,7 +335,7 @@ test('what failed can be asked again, here or from a shell', async () => {
   await box.getByRole('button', { name: 'Try again' }).click();
   await box.waitFor({ state: 'detached' });
   expect(complaints.take(/\b503\b/)).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('a phone shows fifty runs, and more when asked, as its address says', async () => {
@@ -361,7 +361,7 @@ test('a phone shows fifty runs, and more when asked, as its address says', async
   await expect.poll(() => cards.count()).toBe(100);
   // There is no such run to be shown.
   complaints.take();
-  await context.close();
+  await close(context);
 });
 
 test('ten thousand runs are a table that scrolls and is filtered', async () => {
@@ -413,5 +413,5 @@ test('ten thousand runs are a table that scrolls and is filtered', async () => {
     .filter({ hasText: /^1 of 10,/ })
     .waitFor();
   await expectSound(page, complaints);
-  await context.close();
+  await close(context);
 });

@@ -8,7 +8,16 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { AWAY, type Complaints, SIZES, type Session, launch, loadedAhead, open } from './browser';
+import {
+  AWAY,
+  type Complaints,
+  SIZES,
+  type Session,
+  close,
+  launch,
+  loadedAhead,
+  open,
+} from './browser';
 import { Lab, pause } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -100,13 +109,13 @@ describe('logging in', () => {
     expect(page.url()).toBe(`${lab.origin}/`);
     session = await context.storageState();
     expect(complaints.take()).toEqual([]);
-    await context.close();
+    await close(context);
 
     const second = await open(browser, SIZES[0]);
     await second.page.goto(url);
     await second.page.getByText('has been used before').waitFor();
     await second.page.screenshot({ path: `${SCREENSHOTS}/login-used-1280-light.png` });
-    await second.context.close();
+    await close(second.context, /\b401\b/);
   });
 
   test.each(SIZES)(
@@ -123,7 +132,7 @@ describe('logging in', () => {
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.waitForURL('**/runs?q=cart');
       expect(complaints.take(/\b401\b/)).toEqual([]);
-      await context.close();
+      await close(context);
     },
   );
 });
@@ -145,7 +154,7 @@ describe('before anything is trained', () => {
     await page.screenshot({ path: `${SCREENSHOTS}/runs-human-empty-${size.name}-light.png` });
     await expectNoSidewaysScroll(page);
     expect(complaints.take()).toEqual([]);
-    await context.close();
+    await close(context);
   });
 });
 
@@ -157,7 +166,7 @@ describe.each(SIZES)('training at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('a wrong number is refused at its field and nothing starts', async () => {
     await page.goto(`${lab.origin}/lab`);
@@ -251,7 +260,7 @@ test('the TRAIN button solves CartPole within a minute', async () => {
   const mean = await figure(page, 'section[aria-label="Evaluation"] .figure');
   expect(mean).toBeGreaterThanOrEqual(SOLVED);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('a trainer that dies leaves a failed run that says why', async () => {
@@ -264,7 +273,7 @@ test('a trainer that dies leaves a failed run that says why', async () => {
   await page.getByRole('alert').getByText('signal 9').first().waitFor();
   await page.screenshot({ path: `${SCREENSHOTS}/run-failed-1280-light.png` });
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)(
@@ -288,7 +297,7 @@ test.each(SIZES)(
     await page.reload();
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
   },
 );
 
@@ -319,7 +328,7 @@ test.each(SIZES)(
     await page.reload();
     await ended.waitFor();
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
   },
 );
 
@@ -331,7 +340,7 @@ describe.each(SIZES)('playing at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   const over = (of: Page) => of.locator('.result').count();
   const moves = (of: Page) => of.locator('.moves li').count();
@@ -487,8 +496,8 @@ describe.each(SIZES)('playing at $name', (size) => {
     await other.locator('.board button').first().click();
     await expect.poll(() => moves(other)).toBe(2);
     expect(await moves(page)).toBe(2);
+    for (const tab of [page, other]) await expectSound(tab, complaints);
     await other.close();
-    expect(complaints.take()).toEqual([]);
   });
 });
 
@@ -500,7 +509,7 @@ describe.each(SIZES)('playing an environment at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   const status = () => page.locator('.status').textContent();
   const step = () => figure(page, '.step');
@@ -519,6 +528,7 @@ describe.each(SIZES)('playing an environment at $name', (size) => {
     await begin('Cart Pole', '7');
     expect(await page.locator('.badge', { hasText: 'Seed' }).textContent()).toContain('7');
     await page.screenshot({ path: `${SCREENSHOTS}/env-ready-${size.name}-light.png` });
+    await expectSound(page, complaints);
     await page.getByRole('button', { name: '0.5x' }).click();
     await page.keyboard.down('ArrowRight');
     await expect.poll(status).toBe('Playing');
@@ -534,7 +544,7 @@ describe.each(SIZES)('playing an environment at $name', (size) => {
     await page.getByText(`${475 - length} below the threshold of 475.`).waitFor();
     expect(await page.locator('.episodes li').count()).toBe(1);
     await page.screenshot({ path: `${SCREENSHOTS}/env-over-${size.name}-light.png` });
-    await expectNoSidewaysScroll(page);
+    await expectSound(page, complaints);
 
     // What was kept is what was played, to the bit.
     type Kept = { seed: number; actions: number[] };
@@ -572,11 +582,24 @@ describe.each(SIZES)('playing an environment at $name', (size) => {
     const before = await step();
     await lab.kill();
     await expect.poll(status).toBe('Connection lost');
+    await expectSound(page, complaints, AWAY);
     await lab.up();
     await expect.poll(status, { timeout: 20_000 }).toBe('Paused');
     // A second at most, and a moment for this test to look.
     expect(await step()).toBeGreaterThanOrEqual(before - 36);
     expect(complaints.take(AWAY)).toEqual([]);
+  });
+
+  test('the page is sound while it is played', async () => {
+    // It goes on for half a minute and longer.
+    await begin('Acrobot', '1');
+    await page.getByRole('button', { name: '0.5x' }).click();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(status).toBe('Playing');
+    await expectSound(page, complaints);
+    expect(await status()).toBe('Playing');
+    await page.keyboard.press('p');
+    await expect.poll(status).toBe('Paused');
   });
 
   test('another window takes over, and gives back', async () => {
@@ -667,7 +690,7 @@ describe.each(SIZES)('evaluations of the command line at $name', (size) => {
     await page.goto(`${lab.origin}/runs/${plays[0]?.id}`);
     await page.waitForURL(`**/play/${plays[0]?.id}`);
     expect(complaints.take()).toEqual([]);
-    await context.close();
+    await close(context);
   });
 });
 
@@ -719,7 +742,7 @@ describe('addresses', () => {
       }
       expect(complaints.take(), address).toEqual([]);
     }
-    await context.close();
+    await close(context);
   });
 
   test('unknown runs, games and pages say so and lead back', async () => {
@@ -739,7 +762,7 @@ describe('addresses', () => {
       await page.waitForURL(`**${back}*`);
     }
     expect(complaints.take(/\b404\b/)).toEqual([]);
-    await context.close();
+    await close(context);
   });
 
   test('keys go places', async () => {
@@ -767,6 +790,6 @@ describe('addresses', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(complaints.take()).toEqual([]);
-    await context.close();
+    await close(context);
   });
 });

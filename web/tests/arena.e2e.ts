@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab, pause } from './lab';
 import { expectSound } from './sound';
 
@@ -60,7 +60,7 @@ describe.each(SIZES)('the arena at $name', (size) => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
     page.setDefaultTimeout(15_000);
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('an experiment from the form, checked as it is typed, becomes two runs', async () => {
     await page.goto(`${lab.origin}/experiments`);
@@ -358,5 +358,5 @@ test.each(SIZES)('a viewer sees all of it, and is told why not, at $name', async
     await expectSound(page, complaints);
   }
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });

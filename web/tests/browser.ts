@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 
 import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
+import { expect } from 'vitest';
 
 const ARGS = [
   '--headless',
@@ -75,7 +76,7 @@ export async function logIn(browser: Browser, loginUrl: string): Promise<Session
   await page.goto(loginUrl);
   await page.waitForURL((url) => url.pathname !== '/login');
   const session = await context.storageState();
-  await context.close();
+  await close(context);
   return session;
 }
 
@@ -91,6 +92,9 @@ export async function loadedAhead(page: Page): Promise<void> {
   }, nodes.length);
 }
 
+/** Who watches the pages of a context. */
+const watched = new WeakMap<BrowserContext, Complaints>();
+
 export async function open(
   browser: Browser,
   size: { width: number; height: number },
@@ -102,5 +106,16 @@ export async function open(
     ...more,
   });
   const complaints = new Complaints(context);
+  watched.set(context, complaints);
   return { context, page: await context.newPage(), complaints };
+}
+
+/**
+ * Closes the pages of a context, which may not have complained since somebody looked last, but for
+ * what the test asked for.
+ */
+export async function close(context: BrowserContext, expected?: RegExp): Promise<void> {
+  const left = watched.get(context)?.take(expected);
+  await context.close();
+  expect(left, 'complaints after the last look').toEqual([]);
 }

@@ -7,7 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -61,7 +61,7 @@ describe.each(SIZES)('at $name', (size) => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
     page.setDefaultTimeout(20_000);
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('a run is tuned between its bounds, and the change is told and marked', async () => {
     await page.goto(`${lab.origin}/runs/${endless}`);
@@ -316,6 +316,32 @@ describe.each(SIZES)('at $name', (size) => {
   });
 });
 
+test('many seeds are few lines, and what is too much to be drawn is named', async () => {
+  const numbers = Array.from({ length: 11 }, (_, n) => n + 1).join(',');
+  await lab.command('train', 'CartPole-v1', '--steps', '5000', '--seeds', numbers, ...SHORT);
+  type Runs = { runs: { id: string }[] };
+  const { runs } = await lab.call<Runs>('/api/runs?kind=train&limit=11');
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(
+    `${lab.origin}/compare?runs=${[...runs.map(({ id }) => id), ...seeds].join(',')}`,
+  );
+  await page.getByRole('img', { name: /^Mean return of \d of 2 lines$/ }).waitFor();
+  await page.getByText('13 of at most 50').waitFor();
+  expect(await page.getByText('not drawn', { exact: true }).count()).toBe(0);
+  await page.getByRole('switch', { name: 'Seeds as one' }).click();
+  await page.getByRole('img', { name: /^Mean return of \d+ of 10 lines$/ }).waitFor();
+  const note = page.getByRole('status').filter({ hasText: 'The first 10 of 13 lines are drawn' });
+  const left = `Left out of the charts: ${[runs[10]?.id, ...seeds].join('; ')}.`;
+  expect(await note.innerText()).toContain(left);
+  expect(await page.getByText('not drawn', { exact: true }).count()).toBe(3);
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    await shoot(page, 'compare-many', size);
+    await expectSound(page, complaints);
+  }
+  await close(context);
+});
+
 describe.each(SIZES)('a test and a training at $name', (size) => {
   let context: BrowserContext;
   let page: Page;
@@ -324,7 +350,7 @@ describe.each(SIZES)('a test and a training at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('TEST plays the policy, then shows its film and its figures', async () => {
     await page.goto(`${lab.origin}/lab?env=CartPole-v1&run=${endless}`);
@@ -431,6 +457,6 @@ test.each(SIZES)(
     await page.getByText('viewer').first().waitFor();
     expect(await page.getByRole('button', { name: 'New game' }).isDisabled()).toBe(true);
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
   },
 );

@@ -10,8 +10,9 @@ import { extname, join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { SIZES, launch, open } from './browser';
+import { SIZES, close, launch, open } from './browser';
 import { Lab } from './lab';
+import { expectSoundAtAllSizes } from './sound';
 
 const APP = 'build';
 const TYPES: Record<string, string> = {
@@ -65,6 +66,7 @@ test('streams, sockets, files and films come from a lab on another origin', asyn
   await enter.click();
   await page.getByRole('alert').getByText(`--allow-origin ${home}`).waitFor();
   complaints.take();
+  await expectSoundAtAllSizes(page, complaints);
 
   await page.getByLabel('Address of the lab').fill(lab.origin.replace('http://', ''));
   await page.getByLabel('Token').fill('wrong');
@@ -78,6 +80,7 @@ test('streams, sockets, files and films come from a lab on another origin', asyn
   await page.waitForURL(`${home}/runs/${trained}`);
   await page.getByText('LIVE', { exact: true }).waitFor();
   await page.getByRole('img', { name: /^Mean return.* [1-9]\d* points/ }).waitFor();
+  await expectSoundAtAllSizes(page, complaints);
 
   await page.getByRole('button', { name: 'Play video' }).click();
   const film = page.locator('dialog video');
@@ -101,6 +104,9 @@ test('streams, sockets, files and films come from a lab on another origin', asyn
   await page.getByText('Ready', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('Playing', { exact: true }).waitFor();
+  await page.keyboard.press('p');
+  await page.getByText('Paused', { exact: true }).waitFor();
+  await expectSoundAtAllSizes(page, complaints);
 
   await page.goto(`${home}/settings`);
   await page.getByRole('button', { name: 'Log out' }).click();
@@ -108,5 +114,5 @@ test('streams, sockets, files and films come from a lab on another origin', asyn
   await page.goto(`${home}/runs`);
   await page.waitForURL(`${home}/login?next=*`);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });

@@ -5,7 +5,7 @@
 import type { Browser, BrowserContext, Page, WebSocket } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -80,7 +80,7 @@ describe.each(SIZES)('at $name', (size) => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
     page.setDefaultTimeout(20_000);
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test.each([
     ['the lab', 'Live feed', () => `/lab?env=CartPole-v1&run=${endless}`],

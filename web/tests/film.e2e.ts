@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { SIZES, launch, open } from './browser';
+import { SIZES, close, launch, open } from './browser';
 import { Lab } from './lab';
 
 let lab: Lab;
@@ -55,5 +55,5 @@ test('a film of an evaluation plays, and can be sought in', async () => {
   expect(seen.duration).toBeGreaterThan(0.5);
   expect(seen.currentTime).toBeCloseTo(seen.duration, 1);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });

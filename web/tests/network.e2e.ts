@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { network } from './network';
-import { expectSound, shoot } from './sound';
+import { expectSound, expectSoundAtAllSizes, shoot } from './sound';
 
 let lab: Lab;
 let browser: Browser;
@@ -36,7 +36,12 @@ afterAll(async () => {
   await lab?.end();
 });
 
-async function train(): Promise<string> {
+/** As little as shows something. */
+function train(): Promise<string> {
+  return begin('connect4', '5000');
+}
+
+async function begin(game: string, steps: string, ...more: string[]): Promise<string> {
   const settings = [
     'simulation.n_envs=16',
     'simulation.n_steps=16',
@@ -49,7 +54,7 @@ async function train(): Promise<string> {
     'evaluation.simulations=8',
   ];
   const sets = settings.flatMap((setting) => ['--set', setting]);
-  const args = ['train', 'connect4', '--steps', '5000', ...sets];
+  const args = ['train', game, '--steps', steps, ...sets, ...more];
   return (await lab.command<{ run_id: string }>(...args)).run_id;
 }
 
@@ -74,7 +79,7 @@ describe.each(SIZES)('networks at $name', (size) => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
 
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('a network is chosen by its name and a strength, and the page says whom one plays', async () => {
     // Who has chosen nothing plays a game that was learnt, against what learnt it.
@@ -207,6 +212,7 @@ describe.each(SIZES)('networks at $name', (size) => {
     };
     await expect.poll(look, { timeout: 30_000, interval: 100 }).toContain('search');
     await expect.poll(() => card.locator('.prob').count()).toBe(7);
+    await card.getByText(/^On the board: column/).waitFor({ state: 'attached' });
     for (const [at, who] of told) {
       const [game, move] = at.split(' ').map(Number);
       type Xray = { exact: boolean; steps: { searched: boolean }[] };
@@ -220,6 +226,15 @@ describe.each(SIZES)('networks at $name', (size) => {
     await card.getByRole('link', { name: /^Game/ }).click();
     await page.waitForURL(`**/replay/${training}/*`);
     await page.locator('.xray').waitFor();
+    // Who cannot see the board is told how it stands, move by move.
+    await page.keyboard.press('Home');
+    await page.getByText('The board is empty.').waitFor({ state: 'attached' });
+    await page.keyboard.press('ArrowRight');
+    await page
+      .getByText(/^On the board: column \d, first player's\. All else is empty\.$/)
+      .waitFor({ state: 'attached' });
+    await page.keyboard.press('ArrowRight');
+    await page.getByText(/^On the board: .*second player's.*\.$/).waitFor({ state: 'attached' });
     expect(complaints.take()).toEqual([]);
   });
 
@@ -284,4 +299,30 @@ describe.each(SIZES)('networks at $name', (size) => {
     expect(await page.getByRole('switch', { name: 'Value bar' }).isDisabled()).toBe(true);
     await expectSound(page, complaints);
   });
+});
+
+test('while a training goes on its board shows one game after the other', async () => {
+  const live = await begin('tictactoe', '100000000', '--detach');
+  const state = async () => (await lab.call<{ state: string }>(`/api/runs/${live}`)).state;
+  const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
+  await page.goto(`${lab.origin}/runs/${live}`);
+  const card = page.getByRole('region', { name: 'Self-play' });
+  await card.scrollIntoViewIfNeeded();
+  const badge = card.getByRole('link', { name: /^Game/ });
+  const game = async () =>
+    (await badge.count()) > 0 ? ((await badge.textContent()) as string).replaceAll(',', '') : null;
+  await expect.poll(game, { timeout: 60_000 }).not.toBeNull();
+  const first = await game();
+  const board = card.getByText(/^(On the board: |The board is empty)/);
+  await expect.poll(() => board.count(), { timeout: 30_000 }).toBe(1);
+  const picture = () =>
+    card.locator('canvas').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  const before = await picture();
+  await expect.poll(game, { timeout: 60_000 }).not.toBe(first);
+  await expect.poll(picture, { timeout: 30_000 }).not.toBe(before);
+  expect(await state()).toBe('running');
+  await expectSoundAtAllSizes(page, complaints);
+  await lab.call(`/api/runs/${live}/terminate`, 'POST');
+  await lab.ended(live);
+  await close(context);
 });

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -29,7 +29,7 @@ describe.each(SIZES)('Asteroid Prospector at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   const status = async () => (await page.locator('.status').textContent())?.split('.')[0];
   const step = async () => Number(await page.locator('.step').textContent());
@@ -144,6 +144,6 @@ test.each(SIZES)(
     expect(await card('Invalid actions').innerText()).toMatch(/^\d+\.\d\s*%$/);
     await shoot(page, 'analytics-prospector', size);
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
   },
 );

@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, launch, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await page.getByText('No episodes yet').waitFor();
   await page.screenshot({ path: `${SCREENSHOTS}/replay-empty-1280-light.png` });
   session = await context.storageState();
-  await context.close();
+  await close(context);
 
   const script = join(lab.data, 'trainer.mjs');
   await writeFile(script, TRAINER);
@@ -101,7 +101,7 @@ describe.each(SIZES)('at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context?.close());
+  afterAll(() => close(context));
 
   test('from the browser to an episode, and back', async () => {
     await page.goto(`${lab.origin}/replay`);
@@ -240,7 +240,7 @@ test.each(SIZES)('a stretch is taken away as a GIF, at $name', async (size) => {
   }, bytes.toString('base64'));
   expect(shape).toEqual([480, 240]);
   await expectSound(page, complaints);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('a stretch is taken away as an MP4, of just its steps, at $name', async (size) => {
@@ -286,7 +286,7 @@ test.each(SIZES)('a stretch is taken away as an MP4, of just its steps, at $name
   await box.getByRole('button', { name: 'Try again' }).waitFor();
   await page.unroute('**/film.mp4**');
   expect(complaints.take(/\b503\b/)).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('the film of a run plays in place', async () => {
@@ -298,7 +298,7 @@ test('the film of a run plays in place', async () => {
   await page.getByRole('button', { name: 'Close' }).click();
   expect(await page.locator('video').count()).toBe(0);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('of 100,000 steps only those around the playhead are fetched', async () => {
@@ -324,7 +324,7 @@ test('of 100,000 steps only those around the playhead are fetched', async () => 
   await page.keyboard.press('ArrowLeft');
   await page.getByText('has no pictures').first().waitFor();
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('an episode that a person played is seen again', async () => {
@@ -343,7 +343,7 @@ test('an episode that a person played is seen again', async () => {
   await expect.poll(step(page)).toBe(length);
   await page.getByText('the pole fell', { exact: false }).first().waitFor();
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('what people play is in the theatre, on boards too, at $name', async (size) => {
@@ -380,7 +380,7 @@ test.each(SIZES)('what people play is in the theatre, on boards too, at $name', 
   for (const id of [game, seat]) await page.getByText(id).first().waitFor();
   expect(await page.getByText(trained).count()).toBe(0);
   await expectSound(page, complaints);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('whoever may only look cannot let a policy play, at $name', async (size) => {
@@ -399,7 +399,7 @@ test.each(SIZES)('whoever may only look cannot let a policy play, at $name', asy
   await dialog.getByText("is a viewer's; this needs an operator's").waitFor();
   expect(complaints.take(/\b401\b/)).toEqual([]);
   await expectSound(page, complaints);
-  await context.close();
+  await close(context);
 });
 
 test('damaged episodes say so, and all others play', async () => {
@@ -419,7 +419,7 @@ test('damaged episodes say so, and all others play', async () => {
   await page.screenshot({ path: `${SCREENSHOTS}/replay-damaged-1280-light.png` });
   expect(await seriousViolations(page)).toEqual([]);
   expect(complaints.take(/\b409\b/)).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test('what is not there says so and leads back', async () => {
@@ -431,5 +431,5 @@ test('what is not there says so and leads back', async () => {
   await page.goto(`${lab.origin}/replay?run=r-000000`);
   await page.getByText('There is no run r-000000').waitFor();
   expect(complaints.take(/\b404\b/)).toEqual([]);
-  await context.close();
+  await close(context);
 });

@@ -5,9 +5,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
-import { expectSound, shoot } from './sound';
+import { expectSound, expectSoundAtAllSizes, shoot } from './sound';
 
 let lab: Lab;
 let browser: Browser;
@@ -37,7 +37,7 @@ describe.each(SIZES)('a game looked back at, $name wide', (size) => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
 
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('what is chosen is in the address', async () => {
     await page.goto(`${lab.origin}/play?game=connect4&opponent=builtin:random&side=second`);
@@ -170,15 +170,17 @@ test('a viewer looks on, and is told why nothing can be played', async () => {
   const start = page.getByRole('button', { name: 'New game' });
   await page.locator('main').getByText(refusal).waitFor();
   expect(await start.isDisabled()).toBe(true);
+  await expectSoundAtAllSizes(page, complaints);
   await page.goto(`${lab.origin}/play/${open_game?.id}`);
   await page.locator('.boardcard').getByText(refusal).waitFor();
   expect(await free(page).count()).toBe(0);
   for (const name of ['Take back', 'Hint', 'New game']) {
     expect(await page.getByRole('button', { name }).isDisabled(), name).toBe(true);
   }
+  await expectSoundAtAllSizes(page, complaints);
   await page.goto(`${lab.origin}/play/environments/${played}`);
   await page.locator('main').getByText(refusal).waitFor();
   expect(await page.getByText('Connection lost').count()).toBe(0);
-  await expectSound(page, complaints);
-  await context.close();
+  await expectSoundAtAllSizes(page, complaints);
+  await close(context);
 });

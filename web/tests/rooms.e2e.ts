@@ -8,9 +8,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { AWAY, SIZES, launch, logIn, open, type Session } from './browser';
+import { AWAY, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
-import { SCREENSHOTS, expectSound, shoot } from './sound';
+import { SCREENSHOTS, expectSound, expectSoundAtAllSizes, shoot } from './sound';
 
 type Made = { id: string };
 
@@ -67,7 +67,7 @@ describe('before anything is trained', () => {
       await page.screenshot({ path: `${SCREENSHOTS}/${name}-empty-${size.name}-light.png` });
       await expectSound(page, complaints);
     }
-    await context.close();
+    await close(context);
   });
 });
 
@@ -109,7 +109,7 @@ describe('while a run trains', () => {
     await expectSound(page, complaints);
     await page.keyboard.press('Escape');
     await page.waitForURL(`${lab.origin}/`);
-    await context.close();
+    await close(context);
   });
 
   test('the palette finds pages and runs, pauses one, and the toast takes it back', async () => {
@@ -137,7 +137,7 @@ describe('while a run trains', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/runs/${trained}`);
     expect(complaints.take()).toEqual([]);
-    await context.close();
+    await close(context);
   });
 
   test.each(SIZES)('the machine at $name', async (size) => {
@@ -152,7 +152,7 @@ describe('while a run trains', () => {
     await page.waitForURL(`**/runs/${endless}`);
     await page.goBack();
     await page.waitForURL('**/cluster?kind=trainer');
-    await context.close();
+    await close(context);
   });
 
   test('a run that dies is an alert, which is taken note of and muted', async () => {
@@ -173,7 +173,7 @@ describe('while a run trains', () => {
     await page.getByText('1 muted').waitFor();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByText('Run failed').waitFor();
-    await context.close();
+    await close(context);
   });
 });
 
@@ -192,11 +192,17 @@ describe.each(SIZES)('analytics at $name', (size) => {
     const [older, chosen, next] = windows.slice(3);
     await page.getByRole('heading', { name: `Iteration ${windows.at(-1)}` }).waitFor();
     expect(await iterations.locator('option').count()).toBe(11);
-    const kpi = page.locator('.metric .v').first();
-    const latest = await kpi.textContent();
+    const kpis = () => page.locator('.metric').allInnerTexts();
+    const latest = await kpis();
+    expect(latest.length).toBeGreaterThan(3);
     await iterations.selectOption(String(chosen));
     await page.getByRole('heading', { name: `Iteration ${chosen}` }).waitFor();
-    expect(await kpi.textContent()).not.toBe(latest);
+    const then = await kpis();
+    expect(then).toHaveLength(latest.length);
+    expect(then.filter((text, index) => text === latest[index])).toEqual([]);
+    // Who hears the page is told at once what was chosen.
+    const words = page.locator('.live-words');
+    await expect.poll(() => words.textContent()).toMatch(`Iteration ${chosen}. Return `);
     await page.getByText(`against ${older}`).first().waitFor();
     await page.getByRole('cell', { name: 'Loss', exact: true }).waitFor();
     await shoot(page, 'analytics', size);
@@ -208,7 +214,7 @@ describe.each(SIZES)('analytics at $name', (size) => {
     await page.getByRole('heading', { name: `Iteration ${chosen}` }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText(/^paused/).waitFor();
-    await context.close();
+    await close(context);
   });
 });
 
@@ -245,7 +251,7 @@ describe('audit', () => {
     await page.getByText('No line fits').waitFor();
     await page.getByRole('link', { name: 'Show all' }).first().click();
     await page.waitForURL('**/audit');
-    await context.close();
+    await close(context);
   });
 });
 
@@ -277,7 +283,7 @@ describe('settings', () => {
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
     await page.getByRole('button', { name: 'System', exact: true }).click();
-    await context.close();
+    await close(context);
   });
 
   test('prices are set, and a run has its cost', async () => {
@@ -296,7 +302,7 @@ describe('settings', () => {
     const row = page.locator('tr', { hasText: endless });
     await expect.poll(() => row.innerText()).toMatch(/[\d.]+\s*EUR/);
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
     const phone = await open(browser, SIZES[1], { storageState: session });
     await phone.page.goto(`${lab.origin}/runs`);
     const facts = phone.page.locator('.card', { hasText: endless }).locator('.facts');
@@ -304,7 +310,7 @@ describe('settings', () => {
     await expect.poll(() => facts.innerText()).toMatch(/Heartbeat/i);
     await shoot(phone.page, 'runs-cards', SIZES[1]);
     await expectSound(phone.page, phone.complaints);
-    await phone.context.close();
+    await close(phone.context);
   });
 
   test('a token is made, shown once, lets a viewer look and not act, and is revoked', async () => {
@@ -328,15 +334,16 @@ describe('settings', () => {
     expect(await viewer.page.getByLabel('Videos of a run').isDisabled()).toBe(true);
     await viewer.page.screenshot({ path: `${SCREENSHOTS}/settings-viewer-1280-light.png` });
     expect(viewer.complaints.take(/\b401\b/)).toEqual([]);
+    await expectSoundAtAllSizes(viewer.page, viewer.complaints);
 
     await page.getByRole('button', { name: 'Revoke wall' }).click();
     await page.getByRole('button', { name: 'Press again to revoke' }).click();
     await page.getByText('can no longer come in').waitFor();
     await viewer.page.reload();
     await viewer.page.getByLabel('Or paste the token').waitFor();
-    await viewer.context.close();
+    await close(viewer.context, /\b401\b/);
     expect(complaints.take()).toEqual([]);
-    await context.close();
+    await close(context);
   });
 });
 
@@ -358,7 +365,7 @@ test('keys go to every room, and on a phone More does', async () => {
   await page.getByText('Search or run a command').waitFor();
   await shoot(page, 'keys', SIZES[0]);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 
   const phone = await open(browser, SIZES[1], { storageState: session });
   await phone.page.goto(lab.origin);
@@ -370,7 +377,7 @@ test('keys go to every room, and on a phone More does', async () => {
   await menu.getByRole('link', { name: /Settings/ }).click();
   await phone.page.waitForURL('**/settings');
   expect(phone.complaints.take()).toEqual([]);
-  await phone.context.close();
+  await close(phone.context);
 });
 
 test('analytics keeps what it has when the lab is away, and says so', async () => {
@@ -383,9 +390,10 @@ test('analytics keeps what it has when the lab is away, and says so', async () =
   await away.first().waitFor();
   await page.screenshot({ path: `${SCREENSHOTS}/analytics-away-1280-light.png` });
   await page.getByRole('heading', { name: `Iteration ${windows.at(-1)}` }).waitFor();
+  await expectSoundAtAllSizes(page, complaints, AWAY);
   await lab.up();
   // Whatever asked in vain asks again by itself.
   await expect.poll(() => away.count(), { timeout: 30_000 }).toBe(0);
   expect(complaints.take(AWAY)).toEqual([]);
-  await context.close();
+  await close(context);
 });

@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { SIZES, launch, logIn, open, type Session } from './browser';
+import { SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { expectSound } from './sound';
 
@@ -74,7 +74,7 @@ test('charts and events do not wait for episodes that are slow to come', async (
   await page.locator('.log li', { hasText: 'checkpoint' }).first().waitFor();
   await page.getByText('Loading episodes').waitFor({ state: 'attached' });
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 /** What the charts of a page are zoomed to, by its address. */
@@ -109,7 +109,7 @@ test.each(['/runs/RUN', '/compare?runs=RUN'])('the charts of %s by keys alone', 
   await page.keyboard.press('?');
   await page.getByRole('dialog').getByText('Zoom all charts of the page').waitFor();
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('an evaluation on its run page at $name: log, and an end', async (size) => {
@@ -127,7 +127,7 @@ test.each(SIZES)('an evaluation on its run page at $name: log, and an end', asyn
   await page.getByRole('link', { name: 'Result page' }).click();
   await page.waitForURL(`**/evaluations/${id}`);
   expect(complaints.take()).toEqual([]);
-  await context.close();
+  await close(context);
 });
 
 /** The step that a run page shows. */
@@ -163,7 +163,7 @@ test.each(SIZES)(
         .first()
         .waitFor();
       await expectSound(page, complaints);
-      await context.close();
+      await close(context);
     }
   },
 );
@@ -189,6 +189,6 @@ test.each(SIZES)('a run that is deleted in one tab leaves the others, at $name',
   await list.page.getByRole('link', { name: doomed }).first().waitFor();
   for (const { page, context, complaints } of [list, same, other]) {
     await expectSound(page, complaints);
-    await context.close();
+    await close(context);
   }
 });

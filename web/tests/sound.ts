@@ -5,18 +5,38 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { seriousViolations } from './axe';
-import type { Complaints } from './browser';
+import { type Complaints, SIZES } from './browser';
 
 export const SCREENSHOTS = 'screenshots';
 
-/** Nothing sideways, nothing that axe calls serious, no complaints. */
-export async function expectSound(page: Page, complaints: Complaints): Promise<void> {
+/** Nothing sideways, nothing that axe calls serious, no complaints but those the test asked for. */
+export async function expectSound(
+  page: Page,
+  complaints: Complaints,
+  expected?: RegExp,
+): Promise<void> {
   const over = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
   expect(over, `sideways scroll at ${page.url()}`).toBeLessThanOrEqual(0);
   expect(await seriousViolations(page), page.url()).toEqual([]);
-  expect(complaints.take(), page.url()).toEqual([]);
+  expect(complaints.take(expected), page.url()).toEqual([]);
+}
+
+/** The same at every width, where the way there is too long to be gone twice. */
+export async function expectSoundAtAllSizes(
+  page: Page,
+  complaints: Complaints,
+  expected?: RegExp,
+): Promise<void> {
+  const before = page.viewportSize();
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    // What the page makes of its width is there with the next picture.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    await expectSound(page, complaints, expected);
+  }
+  if (before) await page.setViewportSize(before);
 }
 
 /** Pictures of a page in both themes, and nothing in either that axe calls serious. */

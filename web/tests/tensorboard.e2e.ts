@@ -3,9 +3,9 @@ import { delimiter, resolve } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { SIZES, launch, open } from './browser';
+import { SIZES, close, launch, open } from './browser';
 import { Lab } from './lab';
-import { expectSound, shoot } from './sound';
+import { expectSoundAtAllSizes, shoot } from './sound';
 
 test('a press starts it, and it shows what the run has logged', async () => {
   const pathBefore = process.env.PATH ?? '';
@@ -22,7 +22,7 @@ test('a press starts it, and it shows what the run has logged', async () => {
     const press = page.getByRole('button', { name: 'Launch TensorBoard' });
     await press.waitFor();
     await shoot(page, 'run-tensorboard', SIZES[0]);
-    await expectSound(page, complaints);
+    await expectSoundAtAllSizes(page, complaints);
     const [board] = await Promise.all([context.waitForEvent('page'), press.click()]);
     await board.waitForURL(/^http:\/\/127[.]0[.]0[.]1:\d+\//, { timeout: 60_000 });
     expect(new URL(board.url()).origin).not.toBe(lab.origin);
@@ -36,7 +36,8 @@ test('a press starts it, and it shows what the run has logged', async () => {
     await board.close();
     const own = (text: string) => text.includes(lab.origin);
     expect(complaints.take().filter(own)).toEqual([]);
-    await expectSound(page, complaints);
+    await expectSoundAtAllSizes(page, complaints);
+    await close(context);
   } finally {
     await browser.close();
     await lab.end();

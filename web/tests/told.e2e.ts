@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, launch, logIn, open, type Session } from './browser';
+import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab, pause } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -52,7 +52,7 @@ describe.each(SIZES)('at $name', (size) => {
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
   });
-  afterAll(() => context.close());
+  afterAll(() => close(context));
 
   test('the curl of a button does what the button does', async () => {
     const name = `It's ${size.name}`;

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use crate::env::{ActionSpace, Env, EnvAction, EnvSpec, Step};
-use crate::game::{Game, Seat, Turn};
+use crate::game::{Action, Game, Seat, Turn};
 use crate::scene::Scene;
 
 /// Moves per second when a game is played back.
@@ -88,11 +88,16 @@ impl<G: Game> Env for BoardEnv<G> {
     fn scene(&self) -> Scene {
         self.game.scene()
     }
+
+    fn pieces(&self) -> Option<Vec<Vec<Seat>>> {
+        let actions = (0..G::SPEC.n_actions).map(Action);
+        Some(actions.map(|action| self.game.pieces(action)).collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::game::Action;
+    use crate::game::{Action, Seat};
     use crate::registry::make_world;
 
     /// Plays actions and returns what was earned, whether it is over, and what was invalid.
@@ -117,5 +122,21 @@ mod tests {
         assert_eq!(play("tictactoe", &[0, 0, 3, 1, 4, 2]), (1.0, true, 1), "who errs, idles");
         assert_eq!(play("connect4", &[3, 3, 3]), (0.0, false, 0));
         assert_eq!(play("CartPole-v1", &[0]), (1.0, false, 0), "environments are as they are");
+    }
+
+    #[test]
+    fn whose_pieces_lie_where() {
+        let mut env = make_world("connect4", &serde_json::Map::new()).unwrap();
+        let mut seen = vec![0.0; env.spec().observation];
+        env.reset(Some(1), &mut seen);
+        for action in [3, 3, 0] {
+            env.step(Action(action).into(), &mut seen);
+        }
+        let mut expected = vec![Vec::new(); 7];
+        expected[3] = vec![Seat(0), Seat(1)];
+        expected[0] = vec![Seat(0)];
+        assert_eq!(env.pieces(), Some(expected));
+        let pole = make_world("CartPole-v1", &serde_json::Map::new()).unwrap();
+        assert_eq!(pole.pieces(), None, "there is no board");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 use crate::controls::Controls;
-use crate::game::Action;
+use crate::game::{Action, Seat};
 pub use crate::rigid::{Impact, Island};
 use crate::scene::Scene;
 
@@ -57,6 +57,12 @@ pub trait Env: Debug + Send {
 
     /// The present state as a picture.
     fn scene(&self) -> Scene;
+
+    /// Whose pieces lie where each action of a game is chosen, the lowest first, as
+    /// [`Game::pieces`](crate::Game::pieces) tells it; none where there is no board.
+    fn pieces(&self) -> Option<Vec<Vec<Seat>>> {
+        None
+    }
 }
 
 /// An environment whose step is in parts: [`Self::begin_step`], then [`Self::island`] is solved,

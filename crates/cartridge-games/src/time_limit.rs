@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::env::{Env, EnvAction, EnvSpec, Impact, Island, Mechanism, Step};
+use crate::game::Seat;
 use crate::scene::Scene;
 
 /// The option of every environment that sets it.
@@ -92,6 +93,10 @@ impl Env for TimeLimit {
 
     fn scene(&self) -> Scene {
         self.env.scene()
+    }
+
+    fn pieces(&self) -> Option<Vec<Vec<Seat>>> {
+        self.env.pieces()
     }
 }
 

@@ -556,6 +556,7 @@ impl Computed {
 
     fn moment(&mut self, step: usize, with_scene: bool) -> Moment {
         let scene = with_scene.then(|| self.scene(step));
+        let pieces = self.pieces(step);
         let spec = self.env.spec();
         let seen = &self.observations[step * spec.observation..(step + 1) * spec.observation];
         let seen: Vec<f64> = seen.iter().map(|&x| f64::from(x)).collect();
@@ -583,12 +584,26 @@ impl Computed {
             terminated: before.map(|_| terminated),
             truncated: before.map(|_| truncated),
             legal,
+            pieces,
             t: None,
             scene,
         }
     }
 
     fn scene(&mut self, step: usize) -> Scene {
+        self.stand_at(step);
+        self.env.scene()
+    }
+
+    /// Only games are stepped again for it.
+    fn pieces(&mut self, step: usize) -> Option<Vec<Vec<Seat>>> {
+        self.env.pieces()?;
+        self.stand_at(step);
+        self.env.pieces()
+    }
+
+    /// Brings the environment to a step.
+    fn stand_at(&mut self, step: usize) {
         let mut observation = vec![0.0; self.env.spec().observation];
         if step < self.at {
             self.env.reset(Some(self.seed), &mut observation);
@@ -599,7 +614,6 @@ impl Computed {
             self.env.step(action, &mut observation);
             self.at += 1;
         }
-        self.env.scene()
     }
 }
 
@@ -649,6 +663,9 @@ pub struct Moment {
     /// The actions that are legal next, where not all always are; none after the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub legal: Option<Vec<usize>>,
+    /// The seats whose pieces lie where each action of a game is chosen, the lowest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<Vec<Vec<Seat>>>,
     /// When, where a foreign trainer told it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t: Option<f64>,
@@ -668,6 +685,7 @@ impl Moment {
             terminated: Some(terminated),
             truncated: Some(truncated),
             legal: None,
+            pieces: None,
             t,
             scene: None,
         }

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use cartridge_games::game::Seat;
 use cartridge_games::scene::Scene;
 use cartridge_run::episode::{self, Archive};
 use cartridge_run::lab::Lab;
@@ -242,6 +243,10 @@ pub struct EpisodeMoment {
     /// The actions that are legal next, where not all always are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub legal: Option<Vec<usize>>,
+    /// The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
+    /// who cannot see the board; only of games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<Vec<Vec<usize>>>,
     /// Unix seconds, where a foreign trainer said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<f64>,
@@ -252,6 +257,8 @@ pub struct EpisodeMoment {
 
 impl From<episode::Moment> for EpisodeMoment {
     fn from(moment: episode::Moment) -> Self {
+        let seats = |pieces: Vec<Seat>| pieces.into_iter().map(|seat| seat.0).collect();
+        let on_board = |board: Vec<Vec<Seat>>| board.into_iter().map(seats).collect();
         Self {
             step: moment.step,
             action: moment.action,
@@ -260,6 +267,7 @@ impl From<episode::Moment> for EpisodeMoment {
             terminated: moment.terminated.unwrap_or(false),
             truncated: moment.truncated.unwrap_or(false),
             legal: moment.legal,
+            pieces: moment.pieces.map(on_board),
             timestamp: moment.t,
             scene: moment.scene,
         }

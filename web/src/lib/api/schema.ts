@@ -2824,6 +2824,11 @@ export interface components {
             /** @description What is seen: a list of numbers, or what a foreign trainer said. */
             observation?: unknown;
             /**
+             * @description The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
+             *     who cannot see the board; only of games.
+             */
+            pieces?: number[][] | null;
+            /**
              * Format: double
              * @description What the action earned; none at the start, or where it was not finite.
              */

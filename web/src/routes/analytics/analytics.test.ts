@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { AnalyticsSummary, AnalyticsWindow } from '$lib/api/types';
 
-import { cards, figure, measured, tickOf, trendOf } from './analytics';
+import { cards, figure, measured, spokenCards, tickOf, trendOf } from './analytics';
 
 const figures = (mean: number) => ({ n: 3, mean, min: mean - 1, max: mean + 1, last: mean });
 const window = (window_id: number, values: Record<string, number>) =>
@@ -70,4 +70,12 @@ test.each([
   ['survival', 0.5, '50%'],
 ])('a tick of %s at %d', (name, value, text) => {
   expect(tickOf(name, value)).toBe(text);
+});
+
+test('figures are said in a sentence, without those that nobody knows', () => {
+  const said = (window?: AnalyticsWindow, isOld = false) =>
+    spokenCards(cards(SUMMARY, window, undefined), window, isOld);
+  expect(said()).toBe('Latest figures. Return +21.5.');
+  expect(said(WINDOWS[1], true)).toBe('Iteration 2. They are old. Return +8.5, Steps/s 12k.');
+  expect(said(window(3, {}))).toBe('Iteration 3. Nothing measured.');
 });

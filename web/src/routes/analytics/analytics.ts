@@ -1,6 +1,6 @@
 /** A training in windows of steps, as cards and curves. */
 import type { AnalyticsSummary, AnalyticsWindow } from '$lib/api/types';
-import { count, measure, short, signed } from '$lib/format';
+import { NONE, count, measure, short, signed } from '$lib/format';
 
 export const KPIS = [
   'return',
@@ -30,7 +30,7 @@ export function figure(
   name: string,
   value: number | null | undefined,
 ): [text: string, unit: string] {
-  if (value === null || value === undefined) return ['–', ''];
+  if (value === null || value === undefined) return [NONE, ''];
   switch (name) {
     case 'return':
     case 'profit':
@@ -79,6 +79,21 @@ export function cards(
         : `at step ${count(kpi.step)}`;
     return [{ name, label: labelOf(name), text, unit, note }];
   });
+}
+
+/** The cards in a sentence, for who cannot see them. */
+export function spokenCards(
+  cards: readonly Card[],
+  window: Pick<AnalyticsWindow, 'window_id'> | undefined,
+  isOld: boolean,
+): string {
+  const known = cards.filter(({ text }) => text !== NONE);
+  const said = known.map(({ label, text, unit }) => `${label} ${text}${unit}`).join(', ');
+  return [
+    window ? `Iteration ${window.window_id}.` : 'Latest figures.',
+    ...(isOld ? ['They are old.'] : []),
+    said ? `${said}.` : 'Nothing measured.',
+  ].join(' ');
 }
 
 function difference(

@@ -1,9 +1,7 @@
 import { ApiProblem, api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 import type { Run } from '$lib/api/types';
-
-/** More lines than this cannot be told apart, and there are as many colours. */
-const MOST = 10;
+import { MOST_RUNS } from '$lib/compared';
 
 export async function load({ fetch, url }) {
   const group = url.searchParams.get('group');
@@ -17,11 +15,11 @@ export async function load({ fetch, url }) {
       others,
     ]);
     live.take(...found.runs);
-    const cut = Math.max(0, found.runs.length - MOST);
-    return { runs: found.runs.slice(0, MOST), missing: [], recent, cut };
+    const cut = Math.max(0, found.runs.length - MOST_RUNS);
+    return { runs: found.runs.slice(0, MOST_RUNS), missing: [], recent, cut };
   }
   const wanted = [...new Set(named)];
-  const ids = wanted.slice(0, MOST);
+  const ids = wanted.slice(0, MOST_RUNS);
   const [answers, { runs: recent }] = await Promise.all([
     Promise.all(ids.map((id) => find(fetch, id))),
     others,

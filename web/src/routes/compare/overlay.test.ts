@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '$lib/api/types';
 
-import { align, bandOf, curveOf, diffOf, hasSeeds, linesOf, looksOf, valueAt } from './overlay';
+import {
+  align,
+  bandOf,
+  curveOf,
+  diffOf,
+  hasSeeds,
+  linesOf,
+  looksOf,
+  saidOfRest,
+  valueAt,
+} from './overlay';
 
 const curve = (x: number[], value: (number | null)[]) => ({ x, value, low: [], high: [] });
 
@@ -42,6 +52,24 @@ test('seeds of one group are one line', () => {
   expect(hasSeeds(runs.slice(1))).toBe(false);
   // Before its trainer has told its configuration, a run has its group.
   expect(hasSeeds([run('1', null, 'g'), run('2', null, 'g')])).toBe(true);
+});
+
+test('fifteen runs are three bands, and lines beyond ten are told of', () => {
+  const runs = Array.from({ length: 15 }, (_, n) => {
+    const config_hash = 'abc'.charAt(n / 5);
+    return { id: `r-${n}`, name: `Cart Pole, seed ${n}`, config_hash } as Run;
+  });
+  const lines = (grouped: boolean) => linesOf(runs, () => 'var(--series-1)', grouped);
+  expect(lines(true).map(({ ids }) => ids.length)).toEqual([5, 5, 5]);
+  expect(saidOfRest(lines(true), false)).toBe('');
+  expect(saidOfRest(lines(false), true)).toBe(
+    'The first 10 of 15 lines are drawn, because more cannot be told apart. ' +
+      'Left out of the charts: r-10; r-11; r-12; r-13 and 1 more. ' +
+      'With seeds as one there are fewer lines.',
+  );
+  const [band] = lines(true);
+  const many = Array.from({ length: 11 }, () => band as NonNullable<typeof band>);
+  expect(saidOfRest(many, false)).toMatch(/Left out of the charts: Cart Pole \(5 runs\)[.]$/);
 });
 
 describe('curves', () => {

@@ -1,6 +1,7 @@
 /** Several runs in one chart: their colours, their lines, and seeds of one configuration as a band. */
 import type { Run, Series } from '$lib/api/types';
 import type { Axis } from '$lib/chart/look';
+import { MOST_LINES } from '$lib/compared';
 import { type Look, looksOfColors } from '$lib/line-looks';
 import { smooth } from '$lib/smooth';
 import { withoutSeed } from '../runs/table';
@@ -21,6 +22,9 @@ export interface Curve {
 
 /** Points of a mean over several runs. */
 const POINTS = 200;
+
+/** Lines that a sentence names. */
+const MOST_NAMED = 4;
 
 /** The looks of the runs behind lines. */
 export function looksOf(lines: readonly Line[]): Map<string, Look> {
@@ -56,6 +60,21 @@ export function linesOf(
   const drawn = [...lines.values()];
   const looks = looksOfColors(drawn.map(({ ids }) => colorOf(ids[0] as string)));
   return drawn.map((line, index) => ({ ...line, ...(looks[index] as Look) }));
+}
+
+/** What is said of the lines that are too many to be drawn; nothing where there are none. */
+export function saidOfRest(lines: readonly Line[], couldBeBands: boolean): string {
+  const rest = lines.slice(MOST_LINES);
+  if (rest.length === 0) return '';
+  const names = rest
+    .slice(0, MOST_NAMED)
+    .map(({ name, ids }) => (ids.length > 1 ? `${name} (${ids.length} runs)` : ids[0]));
+  const more = rest.length > names.length ? ` and ${rest.length - names.length} more` : '';
+  const advice = couldBeBands ? ' With seeds as one there are fewer lines.' : '';
+  return (
+    `The first ${MOST_LINES} of ${lines.length} lines are drawn, because more cannot be told apart. ` +
+    `Left out of the charts: ${names.join('; ')}${more}.${advice}`
+  );
 }
 
 /** A series on the chosen axis, smoothed; time counts from the run's own start where it is relative. */
