@@ -194,3 +194,13 @@ fn what_was_stopped_is_made_again_to_where_it_got_and_what_goes_on_is_not() {
     let output = run(data, &["reproduce", "r-222222", "--data", "."]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
 }
+    // CleanRL's two of single episodes have all of them, at their own steps.
+    let keys = ["--keys", "charts/episodic_return,charts/episodic_length", "--tail", "0"];
+    let output = run(data, &[&["metrics", &id, "--json", "--data", "."][..], &keys[..]].concat());
+    let lines: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len() as f64, value("time/episodes"));
+    // Every step of CartPole earns 1.
+    let earned = |line: &Value| line["metrics"]["charts/episodic_return"].as_f64().unwrap();
+    assert!(lines.iter().all(|line| line["metrics"]["charts/episodic_length"] == earned(line)));
+    assert!(lines.is_sorted_by_key(|line| line["step"].as_u64().unwrap()));
