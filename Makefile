@@ -92,6 +92,8 @@ bench: build
 	benches/kernels.sh > benches/results/kernels.txt
 	benches/boardnets.sh > benches/results/boardnets.txt
 	benches/throughput.sh
+	benches/startup.py > benches/results/startup.jsonl
+	benches/floor.py > benches/results/floor.jsonl
 	benches/training.sh > benches/results/training.txt
 	benches/prospector.sh
 	benches/levels.sh > benches/results/levels.jsonl

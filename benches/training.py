@@ -24,15 +24,11 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-CARTRIDGE = Path(
-    os.environ.get(
-        "CARTRIDGE", Path(__file__).resolve().parents[1] / "target" / "release" / "cartridge"
-    )
-)
+from startup import CARTRIDGE, startup
+
 CASES = [
     ("ppo", "CartPole-v1"),
     ("ppo", "LunarLander-v3"),
@@ -166,37 +162,6 @@ def cartridge(algo: str, env_id: str, seconds: float) -> dict:
         "rss_mb": rss_mb,
         "phases": {name: spent["share"] for name, spent in report["phases"].items()},
     }
-
-
-def startup(algo: str, env_id: str) -> tuple[float, float]:
-    """Seconds from the start of `cartridge train` to the first row that it prints, and the MB that all
-    of its processes had taken by the end of the training: the command, the supervisor, the worker."""
-    with tempfile.TemporaryDirectory() as data:
-        command = [str(CARTRIDGE), "train", env_id, "--algo", algo, "--steps", "100000", "--json"]
-        command += ["--set", "evaluation.final_episodes=1", "--data", data]
-        began = time.perf_counter()
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as process:
-            process.stdout.readline()
-            seconds = time.perf_counter() - began
-            peaks = {}
-            while process.poll() is None and process.stdout.readline():
-                peaks |= peak_memory(data)
-    return seconds, sum(peaks.values()) / 1024
-
-
-def peak_memory(data: str) -> dict[str, int]:
-    """The most memory that each process which works in this folder ever had, in kB."""
-    peaks = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if data.encode() in (folder / "cmdline").read_bytes():
-                status = (folder / "status").read_text()
-                peaks[folder.name] = int(status.split("VmHWM:")[1].split()[0])
-        except (OSError, IndexError):
-            pass  # It has ended in the meantime.
-    return peaks
 
 
 def processor() -> str:

@@ -36,6 +36,8 @@ pub enum Metric {
     ExplainedVariance,
     /// How far the ratio may move before its gradient is cut.
     ClipRange,
+    /// How far a value may move, where that is bounded.
+    ValueClipRange,
     /// Mean deviation of the numbers of an action.
     ActionDeviation,
     /// Norm of the gradient before clipping, mean over the update.
@@ -127,6 +129,7 @@ impl Metric {
         Self::OldApproxKl,
         Self::ClipFraction,
         Self::ClipRange,
+        Self::ValueClipRange,
         Self::ActionDeviation,
         Self::ExplainedVariance,
         Self::GradientNorm,
@@ -183,6 +186,7 @@ impl Metric {
             Self::OldApproxKl => "train/old_approx_kl",
             Self::ClipFraction => "train/clip_fraction",
             Self::ClipRange => "train/clip_range",
+            Self::ValueClipRange => "train/clip_range_vf",
             Self::ActionDeviation => "train/std",
             Self::ExplainedVariance => "train/explained_variance",
             Self::GradientNorm => "train/grad_norm",
@@ -240,6 +244,7 @@ impl Metric {
             Self::OldApproxKl => "Approximate KL, first order",
             Self::ClipFraction => "Clip fraction",
             Self::ClipRange => "Clip range",
+            Self::ValueClipRange => "Clip range of values",
             Self::ActionDeviation => "Action deviation",
             Self::ExplainedVariance => "Explained variance",
             Self::GradientNorm => "Gradient norm",

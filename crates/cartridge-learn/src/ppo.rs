@@ -469,7 +469,7 @@ impl Ppo {
         let value_loss = mean(all.value_loss);
         let (policy_loss, entropy) = (mean(all.policy_loss), mean(all.entropy));
         let (vf_coef, ent_coef) = (self.config.vf_coef, self.ent_coef());
-        vec![
+        let mut scalars = vec![
             (Metric::Loss, policy_loss + vf_coef * value_loss - ent_coef * entropy),
             (Metric::PolicyLoss, policy_loss),
             (Metric::ValueLoss, value_loss),
@@ -480,7 +480,9 @@ impl Ppo {
             (Metric::ClipRange, clip_range),
             (Metric::GradientNorm, mean(all.gradient_norm)),
             (Metric::Updates, self.n_epochs as f64),
-        ]
+        ];
+        scalars.extend(self.config.clip_range_vf.map(|range| (Metric::ValueClipRange, range)));
+        scalars
     }
 
     /// One gradient step on some samples, unless something speaks against it.

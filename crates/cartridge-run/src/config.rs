@@ -553,7 +553,19 @@ impl RunConfig {
 
     /// What is allowed and probably not meant, for people.
     pub fn warnings(&self) -> Vec<String> {
-        let Trainer::Ppo(ppo) = &self.trainer else { return Vec::new() };
+        let mut warnings: Vec<String> = self.uneven_batches().into_iter().collect();
+        if presets::is_without_its_exploration(self) {
+            warnings.push(format!(
+                "RL-Zoo explores {} by a noise that depends on the state (use_sde, generalised state-dependent exploration), which is not here; the rest of its values are those of the preset `zoo`",
+                self.env_id
+            ));
+        }
+        warnings
+    }
+
+    /// Batches that do not divide what is gathered.
+    fn uneven_batches(&self) -> Option<String> {
+        let Trainer::Ppo(ppo) = &self.trainer else { return None };
         let gathered = self.simulation.n_envs * self.n_steps();
         // As Stable-Baselines3 warns of it.
         let left = gathered % ppo.batch_size;
@@ -561,7 +573,7 @@ impl RunConfig {
             "trainer.batch_size {} does not divide the {gathered} steps gathered for one update (simulation.n_envs times simulation.n_steps): the last batch of an epoch has {left}",
             ppo.batch_size
         );
-        (left != 0).then_some(warning).into_iter().collect()
+        (left != 0).then_some(warning)
     }
 
     /// What only training by self-play asks for.

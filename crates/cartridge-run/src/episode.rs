@@ -777,7 +777,7 @@ fn figures(told: &ToldEpisodes) -> Vec<EpisodeHead> {
         };
         (0..row.episode.len()).map(head).collect::<Vec<_>>()
     };
-    told.rows().flat_map(heads).collect()
+    told.rows().iter().flat_map(|told| heads(&told.episodes)).collect()
 }
 
 /// The archives that a lab keeps open, the newest last.

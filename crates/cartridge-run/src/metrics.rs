@@ -6,36 +6,117 @@
 //! stored as it is always means that.
 //!
 //! What Stable-Baselines3 logs of time and follows from a row itself is stored nowhere, and answered
-//! all the same ([`Origin`]).
+//! all the same ([`Origin`]). CleanRL's [`OF_EPISODES`] are of single episodes, which rows have as
+//! columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cartridge_learn::learner::Config as LearnerConfig;
 use cartridge_learn::metric::Metric;
-use cartridge_store::{DataDir, Event, Follower, MetricValues, RunId, RunKind, SeriesPoints};
+use cartridge_store::follow::ToldRow;
+use cartridge_store::{
+    DataDir, Episodes, Event, Follower, MetricValues, RunId, RunKind, SeriesPoints,
+};
 
 use crate::config::Trainer;
 use crate::error::Result;
 use crate::steer::config_of;
 use crate::worker::events;
 
-/// The rows of a run that hold, read from its files alone; with the metrics in `keys`, or all.
+/// What an episode earned, by CleanRL's name: a point for every episode, at the step of its end.
+pub(crate) const EPISODIC_RETURN: &str = "charts/episodic_return";
+
+/// Its steps, in the same way.
+pub(crate) const EPISODIC_LENGTH: &str = "charts/episodic_length";
+
+/// The names that mean single episodes, unless a trainer stores something else under them.
+pub(crate) const OF_EPISODES: [&str; 2] = [EPISODIC_RETURN, EPISODIC_LENGTH];
+
+/// The rows of a run that hold, read from its files alone; with the metrics in `keys`, or all. Every
+/// episode that is asked for has a line of its own, before the row that tells of it.
 pub fn rows(data: &DataDir, id: &RunId, keys: &[&str]) -> Result<Vec<MetricValues>> {
     let dir = data.run(id);
     dir.manifest()?;
     let lines = Follower::default().advance(&dir)?.metrics;
     let origin = Origin::of(data, id, keys)?;
-    let rows = lines.into_iter().map(|line| MetricValues {
-        row: line.row,
-        step: line.step,
-        t: line.t,
-        values: line.values,
-    });
-    let rename = |row: MetricValues| match keys {
-        [] => row,
-        keys => rename_row(&row, keys, origin.as_ref()),
-    };
-    Ok(rows.map(rename).collect())
+    let is_stored = |key: &str| lines.iter().any(|line| line.values.contains_key(key));
+    let of_episodes = keys_of_episodes(keys, is_stored);
+    let mut rows = Vec::new();
+    for line in lines {
+        rows.extend(episode_lines(line.row, line.t, &line.episodes, &of_episodes));
+        let row = MetricValues { row: line.row, step: line.step, t: line.t, values: line.values };
+        rows.push(match keys {
+            [] => row,
+            keys => rename_row(&row, keys, origin.as_ref()),
+        });
+    }
+    Ok(rows)
+}
+
+/// Those of `keys` that single episodes answer: a trainer that has stored something under such a name
+/// itself means that.
+pub(crate) fn keys_of_episodes<'a>(
+    keys: &[&'a str],
+    is_stored: impl Fn(&str) -> bool,
+) -> Vec<&'a str> {
+    keys.iter().copied().filter(|key| OF_EPISODES.contains(key) && !is_stored(key)).collect()
+}
+
+/// The episodes of a row, a line for each, with what `keys` ask of them.
+fn episode_lines(
+    row: u64,
+    t: f64,
+    episodes: &Episodes,
+    keys: &[&str],
+) -> impl Iterator<Item = MetricValues> {
+    let n = if keys.is_empty() { 0 } else { episodes.len().unwrap_or(0) };
+    (0..n).map(move |place| {
+        let values = keys.iter().map(|key| ((*key).to_owned(), of_episode(key, episodes, place)));
+        MetricValues { row, step: episodes.timestep[place], t, values: values.collect() }
+    })
+}
+
+fn of_episode(key: &str, episodes: &Episodes, place: usize) -> Option<f64> {
+    match key {
+        EPISODIC_LENGTH => Some(f64::from(episodes.length[place])),
+        _ => episodes.reward[place],
+    }
+}
+
+/// Rows with the episodes that others tell of between them, each before the row that told of it.
+pub(crate) fn with_episodes(
+    rows: Vec<MetricValues>,
+    told: &[ToldRow],
+    keys: &[&str],
+) -> Vec<MetricValues> {
+    let lines =
+        |told: &ToldRow| episode_lines(told.row, told.t, &told.episodes, keys).collect::<Vec<_>>();
+    let mut all: Vec<MetricValues> = told.iter().flat_map(lines).collect();
+    all.extend(rows);
+    // Episodes stay first: the sort is stable.
+    all.sort_by_key(|line| line.row);
+    all
+}
+
+/// A series of single episodes between two steps, of about `most` points.
+pub(crate) fn episode_series(
+    told: &[ToldRow],
+    key: &str,
+    most: usize,
+    (from, to): (u64, u64),
+) -> SeriesPoints {
+    let mut series = SeriesPoints { key: key.to_owned(), ..SeriesPoints::default() };
+    for ToldRow { t, episodes, .. } in told {
+        for (place, step) in episodes.timestep.iter().enumerate() {
+            if (from..=to).contains(step) {
+                series.step.push(*step);
+                series.t.push(*t);
+                series.value.push(of_episode(key, episodes, place));
+            }
+        }
+    }
+    series.thin(most);
+    series
 }
 
 /// What follows from a row of an update: its step, its time, and where the run began.
@@ -198,6 +279,10 @@ pub fn find(key: &str, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
 /// multiplied: itself first.
 fn candidates(key: &str) -> Vec<(&str, f64)> {
     let mut names = vec![(key, 1.0)];
+    // A mean over episodes is not one of them.
+    if OF_EPISODES.contains(&key) {
+        return names;
+    }
     if let Some((metric, asked)) = Metric::meant_by(key) {
         let others = metric.names().filter(|(name, _)| *name != key);
         names.extend(others.map(|(name, stored)| (name, asked / stored)));

@@ -14,12 +14,10 @@ use cartridge_store::event_file::{put_scalars, put_start, put_version};
 use cartridge_store::{MetricLine, RunDir};
 
 use crate::clock::unix_now;
+use crate::metrics::OF_EPISODES;
 
 /// Folder of event files in a run's folder, in which each has a folder of its own.
 pub(crate) const SHELF: &str = "runs";
-
-/// What an episode earned and how long it was, in words that others use too.
-const EPISODE: [&str; 2] = ["charts/episodic_return", "charts/episodic_length"];
 
 /// Episodes of one row that are told one by one; of more, as many that are spread evenly.
 const MAX_EPISODES: usize = 100;
@@ -41,7 +39,7 @@ impl Records {
         let values = line.values.iter();
         let values = values.filter_map(|(name, value)| Some((name.as_str(), (*value)?)));
         put_scalars(line.t, line.step, values, &mut self.bytes);
-        self.has_own_episodes |= EPISODE.iter().any(|name| line.values.contains_key(*name));
+        self.has_own_episodes |= OF_EPISODES.iter().any(|name| line.values.contains_key(*name));
         if self.has_own_episodes {
             return;
         }
@@ -51,7 +49,7 @@ impl Records {
         for told in 0..n_told {
             let place = told * n_ended / n_told;
             let scalars = [ended.reward[place], Some(f64::from(ended.length[place]))];
-            let scalars = EPISODE.into_iter().zip(scalars);
+            let scalars = OF_EPISODES.into_iter().zip(scalars);
             let scalars = scalars.filter_map(|(name, value)| Some((name, value?)));
             put_scalars(line.t, ended.timestep[place], scalars, &mut self.bytes);
         }

@@ -618,7 +618,10 @@ async fn metrics_are_charts_stretches_and_tails() {
     let row = |row: u64| {
         let loss = (row != 5_000).then_some(if row == 7_777 { 1e9 } else { 0.5 });
         json!({ "attempt": 1, "row": row, "t": 1.7e9 + row as f64 / 3.0, "step": 10 * row,
-            "values": { "train/loss": loss, "time/fps": row } })
+            "values": { "train/loss": loss, "time/fps": row, "rollout/ep_rew_mean": 0.5 },
+            "episodes": { "episode": [2 * row - 1, 2 * row], "reward": [row, -1], "length": [4, 6],
+                "timestep": [10 * row - 6, 10 * row], "seed": [null, null],
+                "terminated": [true, true] } })
     };
     let lines: String = (1..=20_000).map(|n| format!("{}\n", row(n))).collect();
     std::fs::write(dir.metrics_path(), lines).unwrap();
@@ -632,12 +635,12 @@ async fn metrics_are_charts_stretches_and_tails() {
     let values =
         |body: &Value, idx: usize| body["series"][idx]["value"].as_array().unwrap().clone();
     assert_eq!(
-        (&body["series"][0]["key"], &body["series"][1]["key"]),
+        (&body["series"][1]["key"], &body["series"][2]["key"]),
         (&json!("time/fps"), &json!("train/loss"))
     );
-    assert!(values(&body, 1).contains(&json!(1e9)), "the spike survives");
-    assert!(values(&body, 1).contains(&Value::Null), "the absence survives");
-    assert!((200..=502).contains(&values(&body, 0).len()), "{}", values(&body, 0).len());
+    assert!(values(&body, 2).contains(&json!(1e9)), "the spike survives");
+    assert!(values(&body, 2).contains(&Value::Null), "the absence survives");
+    assert!((200..=502).contains(&values(&body, 1).len()), "{}", values(&body, 1).len());
 
     let (_, part) =
         lab.ask("GET", &format!("{path}?keys=train/loss&from=77760&to=77780"), None).await;
@@ -645,21 +648,47 @@ async fn metrics_are_charts_stretches_and_tails() {
     assert_eq!(part["series"][0]["step"], json!([77760, 77770, 77780]));
     assert_eq!(values(&part, 0), [json!(0.5), json!(1e9), json!(0.5)]);
 
-    let request = bare("GET", &format!("{path}?tail=2"))
-        .header("authorization", format!("Bearer {TOKEN}"))
-        .body(Body::empty())
-        .unwrap();
-    let response = lab.send(request).await;
-    assert_eq!(response.headers()["content-type"], "application/x-ndjson");
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    let rows: Vec<Value> = String::from_utf8(bytes.to_vec())
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let tail = async |query: &str| -> Vec<Value> {
+        let request = bare("GET", &format!("{path}?{query}"))
+            .header("authorization", format!("Bearer {TOKEN}"))
+            .body(Body::empty())
+            .unwrap();
+        let response = lab.send(request).await;
+        assert_eq!(response.headers()["content-type"], "application/x-ndjson");
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let rows = tail("tail=2").await;
     assert_eq!(rows.len(), 2);
     assert_eq!((&rows[0]["row"], &rows[1]["step"]), (&json!(19_999), &json!(200_000)));
-    assert_eq!(rows[1]["values"], json!({ "time/fps": 20_000.0, "train/loss": 0.5 }));
+    assert_eq!(
+        rows[1]["values"],
+        json!({ "time/fps": 20_000.0, "train/loss": 0.5, "rollout/ep_rew_mean": 0.5 })
+    );
+
+    // CleanRL's two of single episodes: every one of a stretch, spikes of more, and lines of a tail.
+    let keys = "keys=charts/episodic_return,time/fps,charts/episodic_length";
+    let (_, part) = lab.ask("GET", &format!("{path}?{keys}&from=77774&to=77784"), None).await;
+    let series = |idx: usize, column: &str| part["series"][idx][column].clone();
+    assert_eq!(series(0, "step"), json!([77774, 77780, 77784]));
+    assert_eq!(series(0, "value"), json!([7778.0, -1.0, 7779.0]));
+    assert_eq!((series(1, "key"), series(1, "step")), (json!("time/fps"), json!([77780])));
+    assert_eq!(series(2, "value"), json!([4.0, 6.0, 4.0]));
+    let (_, whole) = lab.ask("GET", &format!("{path}?{keys}"), None).await;
+    assert!((400..=502).contains(&values(&whole, 0).len()), "{}", values(&whole, 0).len());
+    assert_eq!(values(&whole, 0)[0], 1.0);
+    assert!(values(&whole, 0).contains(&json!(20_000.0)));
+    let (_, mean) = lab.ask("GET", &format!("{path}?keys=charts/avg_episodic_return"), None).await;
+    assert_eq!(values(&mean, 0)[0], 0.5);
+    let rows = tail(&format!("{keys}&tail=4")).await;
+    let steps: Vec<&Value> = rows.iter().map(|row| &row["step"]).collect();
+    assert_eq!(steps, [199_990, 199_994, 200_000, 200_000]);
+    assert_eq!(rows[0]["values"], json!({ "time/fps": 19_999.0 }));
+    assert_eq!(
+        rows[2]["values"],
+        json!({ "charts/episodic_return": -1.0, "charts/episodic_length": 6.0 })
+    );
 
     for (query, n) in [
         ("q=cart", 1),

@@ -12,7 +12,7 @@ use crate::records::{ControlLine, Episodes, Event, EventLine, MetricLine, Superv
 use crate::run_dir::RunDir;
 use crate::status::RunStatus;
 
-pub use self::told::ToldEpisodes;
+pub use self::told::{ToldEpisodes, ToldRow};
 
 /// How far a run's files have been read, and what they said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -244,15 +244,20 @@ pub fn latest_episodes(dir: &RunDir, n: usize) -> Result<Episodes> {
     if n == 0 {
         return Ok(Episodes::default());
     }
+    let mut all = latest_told(dir, n)?.into_episodes();
+    all.keep_last(n);
+    Ok(all)
+}
+
+/// The newest rows with episodes, so many that they have `n` at least: see [`latest_episodes`].
+pub fn latest_told(dir: &RunDir, n: usize) -> Result<ToldEpisodes> {
     let mut span = 256 * 1024;
     loop {
         let (lines, is_whole) = jsonl::last_lines(&dir.metrics_path(), span)?;
         let mut told = ToldEpisodes::default();
         lines.iter().for_each(|line| told.take(&line.bytes));
         if is_whole || told.len() >= n {
-            let mut all = told.into_episodes();
-            all.keep_last(n);
-            return Ok(all);
+            return Ok(told);
         }
         span *= 4;
     }

@@ -33,6 +33,10 @@ pub struct Draft {
 /// CleanRL's words that are no setting but say something of one, with that one.
 pub(super) const SAYINGS: [(&str, &str); 2] =
     [(ANNEAL_LR, LEARNING_RATE), (NUM_MINIBATCHES, BATCH_SIZE)];
+/// RL-Zoo's words for normalising both observations and rewards.
+pub(crate) const NORMALIZE: [&str; 2] = ["normalize", "trainer.normalize"];
+const NORMALIZED: [&str; 2] = ["trainer.normalize_observation", "trainer.normalize_reward"];
+
 pub(super) const ANNEAL_LR: &str = "trainer.anneal_lr";
 const LEARNING_RATE: &str = "trainer.learning_rate";
 const NUM_MINIBATCHES: &str = "trainer.num_minibatches";
@@ -151,6 +155,9 @@ impl Draft {
     /// Lays one value over the default: `key` is a full path, an alias, or an option of the
     /// environment.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
+        if NORMALIZE.contains(&key) {
+            return self.normalize(key, &value);
+        }
         let (given, key) = (key, canonical(key, Some(self.algo())));
         if SAYINGS.iter().any(|(word, _)| *word == given) {
             self.say(given, &value)?;
@@ -160,6 +167,25 @@ impl Draft {
         if given != key {
             self.aliases.insert(given.to_owned(), key.to_owned());
         }
+        Ok(())
+    }
+
+    /// Sets both of [`NORMALIZED`].
+    fn normalize(&mut self, word: &str, value: &Value) -> Result<(), ConfigError> {
+        if self.algo() != Algorithm::Ppo {
+            return Err(self.unknown(word));
+        }
+        let Some(is_normalized) = value.as_bool() else {
+            let [observation, reward] = NORMALIZED;
+            let detail = format!(
+                "{value} is neither true nor false; for one alone set {observation} or {reward}"
+            );
+            return Err(ConfigError::BadValue { key: word.to_owned(), detail });
+        };
+        for path in NORMALIZED {
+            self.set_path(path, is_normalized.into())?;
+        }
+        self.aliases.insert(word.to_owned(), NORMALIZED.join(" and "));
         Ok(())
     }
 
@@ -528,7 +554,10 @@ impl Draft {
     pub(crate) fn lay(&mut self, settings: &[(String, Value)]) -> (Said, Vec<ConfigError>) {
         let mut errors = Vec::new();
         let mut said = Said::default();
-        for (given, value) in settings {
+        // What is said of observations or rewards alone counts more than what is said of both.
+        let (both, single): (Vec<_>, Vec<_>) =
+            settings.iter().partition(|(given, _)| NORMALIZE.contains(&given.as_str()));
+        for (given, value) in both.into_iter().chain(single) {
             let path = place(given, Some(self.algo()));
             if let Some(other) = said.given.insert(path.to_owned(), given.clone()) {
                 let detail = format!("it is also given as `{other}`; say it once");

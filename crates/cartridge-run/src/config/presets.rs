@@ -11,8 +11,8 @@
 
 use serde_json::{Value, json};
 
-use super::Algorithm;
 use super::trainer::Course;
+use super::{Algorithm, RunConfig};
 
 /// A set of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +137,27 @@ impl Preset {
     }
 }
 
-/// RL-Zoo's `hyperparams/ppo.yml`. Its Pendulum explores by a state-dependent noise that is not
-/// here; the rest of its values are.
+/// Where RL-Zoo has `use_sde: True` with PPO, a noise that is not here; the rest of its values are.
+const EXPLORED_BY_STATE: [&str; 1] = ["Pendulum-v1"];
+
+/// Whether a run has the values of `zoo`, its length aside, where RL-Zoo's have a noise that is not
+/// here.
+pub(super) fn is_without_its_exploration(config: &RunConfig) -> bool {
+    if config.algo != Algorithm::Ppo || !EXPLORED_BY_STATE.contains(&config.env_id.as_str()) {
+        return false;
+    }
+    let whole = serde_json::to_value(config).expect("a configuration is plain data");
+    let zoo = zoo_ppo(&config.env_id).unwrap_or_default();
+    zoo.as_object().into_iter().flatten().all(|(section, values)| {
+        values.as_object().into_iter().flatten().all(|(name, value)| {
+            let given = &whole[section][name];
+            let is_same = given.is_number() && given.as_f64() == value.as_f64();
+            name == "total_timesteps" || given == value || is_same
+        })
+    })
+}
+
+/// RL-Zoo's `hyperparams/ppo.yml`.
 fn zoo_ppo(env_id: &str) -> Option<Value> {
     Some(match env_id {
         "CartPole-v1" => json!({

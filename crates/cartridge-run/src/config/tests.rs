@@ -169,6 +169,114 @@ fn uneven_batches_are_warned_of() {
     );
 }
 
+#[test]
+fn exploration_that_is_not_here_is_warned_of() {
+    let warnings = |preset: &str, settings: &[&str]| {
+        let mut draft = Draft::new("Pendulum-v1", "ppo").unwrap();
+        draft.apply(preset).unwrap();
+        settings.iter().for_each(|setting| draft.set_text(setting).unwrap());
+        draft.finish().unwrap().warnings().join("; ")
+    };
+    assert!(warnings("zoo", &[]).contains("(use_sde, generalised state-dependent exploration)"));
+    assert!(warnings("zoo", &["trainer.total_timesteps=50000"]).contains("use_sde"));
+    assert_eq!(warnings("zoo", &["trainer.gamma=0.95"]), "", "those are somebody's own");
+    assert_eq!(warnings("fast", &[]), "");
+}
+
+/// RL-Zoo normalises both in one word.
+#[test]
+fn one_word_normalises_observations_and_rewards() {
+    let [observation, reward] = ["/trainer/normalize_observation", "/trainer/normalize_reward"];
+    for path in [observation, reward] {
+        check(&["normalize=true"], Ok((path, json!(true))));
+        check(&["trainer.normalize=True"], Ok((path, json!(true))));
+        check(&["trainer.norm_obs=true", "trainer.normalize=false"], Ok((path, json!(false))));
+    }
+    check(&["trainer.normalize=true", "trainer.norm_reward=false"], Ok((reward, json!(false))));
+    check(
+        &["trainer.normalize=1"],
+        Err(
+            "`trainer.normalize`: 1 is neither true nor false; for one alone set trainer.normalize_observation or trainer.normalize_reward",
+        ),
+    );
+    // Written side by side, in any order, the word for one counts more.
+    let given =
+        json!({ "env_id": "CartPole-v1", "normalize": true, "trainer": { "norm_reward": false } });
+    let resolved = Resolved::new(given.as_object().unwrap(), None).unwrap();
+    let config = serde_json::to_value(&resolved.config).unwrap();
+    assert_eq!(
+        (config.pointer(observation), config.pointer(reward)),
+        (Some(&json!(true)), Some(&json!(false)))
+    );
+    assert_eq!(
+        resolved.aliases["normalize"],
+        "trainer.normalize_observation and trainer.normalize_reward"
+    );
+    let mut dqn = Draft::new("CartPole-v1", "dqn").unwrap();
+    assert!(dqn.set_text("trainer.normalize=true").is_err(), "DQN does not normalise");
+}
+
+/// The bounds of experiments and of tuning, as they were agreed: at each end, and beyond.
+#[test]
+fn bounds_are_those_that_were_agreed() {
+    let (rate, steps) = ([1e-7, 1e-6, 1.0, 1.1], [4_999.0, 5e3, 1e9, 1e9 + 1.0]);
+    let (gamma, envs) = ([0.79, 0.8, 0.9999, 1.0], [0.0, 1.0, 4_096.0, 4_097.0]);
+    let batch = [15.0, 16.0, 65_536.0, 65_537.0];
+    for (algo, path, [below, least, greatest, above]) in [
+        ("ppo", "trainer.learning_rate", rate),
+        ("dqn", "trainer.learning_rate", rate),
+        ("ppo", "trainer.total_timesteps", steps),
+        ("dqn", "trainer.total_timesteps", steps),
+        ("ppo", "trainer.batch_size", batch),
+        ("dqn", "trainer.batch_size", batch),
+        ("ppo", "simulation.n_steps", [15.0, 16.0, 8_192.0, 8_193.0]),
+        ("dqn", "trainer.n_steps", [0.0, 1.0, 20.0, 21.0]),
+        ("ppo", "trainer.gamma", gamma),
+        ("dqn", "trainer.gamma", gamma),
+        ("dqn", "trainer.buffer_size", [511.0, 512.0, 2e6, 2e6 + 1.0]),
+        ("dqn", "trainer.exploration_fraction", [-0.1, 0.0, 1.0, 1.1]),
+        ("dqn", "trainer.exploration_final_eps", [-0.1, 0.0, 0.5, 0.6]),
+        ("ppo", "simulation.n_envs", envs),
+        ("dqn", "simulation.n_envs", envs),
+    ] {
+        let finish = |value: f64| {
+            let mut draft = Draft::new("CartPole-v1", algo).unwrap();
+            draft.set(path, json!(value)).unwrap();
+            draft.finish()
+        };
+        for value in [least, greatest] {
+            let finished = finish(value);
+            assert!(finished.is_ok(), "{algo} {path} {value}: {finished:?}");
+        }
+        for value in [below, above] {
+            let refused = finish(value).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("`{path}`")), "{algo} {path} {value}: {refused}");
+        }
+    }
+    // Beyond what numbers with a point can count.
+    let seed = "/seeds/seed_base";
+    check(&["seeds.seed_base=0"], Ok((seed, json!(0))));
+    check(&["seeds.seed_base=9223372036854775807"], Ok((seed, json!(i64::MAX))));
+    for wrong in ["-1", "9223372036854775808"] {
+        let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
+        draft.set_text(&format!("seeds.seed_base={wrong}")).unwrap();
+        assert!(
+            draft.finish().unwrap_err().to_string().starts_with("`seeds.seed_base`"),
+            "{wrong}"
+        );
+    }
+    for (path, low, high, is_low_open) in [
+        ("trainer.learning_rate", 0.0, 1.0, true),
+        ("trainer.ent_coef", 0.0, 0.1, false),
+        ("trainer.clip_range", 0.05, 0.3, false),
+        ("evaluation.every_steps", 1e3, 1e7, false),
+    ] {
+        let tuning = setting::setting(path).unwrap().tuning.unwrap();
+        assert_eq!((tuning.low, tuning.high), (low, high), "{path}");
+        assert_eq!((tuning.is_low_open, tuning.is_high_open), (is_low_open, false), "{path}");
+    }
+}
+
 /// Somewhere that an algorithm learns.
 fn usual_place(algo: Algorithm) -> &'static str {
     if algo.learns_games() { "connect4" } else { "CartPole-v1" }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cartridge_games::registry::is_game;
 use cartridge_store::beneath::Beneath;
-use cartridge_store::follow::{latest_episodes, latest_rows};
+use cartridge_store::follow::{ToldEpisodes, ToldRow, latest_episodes, latest_rows, latest_told};
 use cartridge_store::index::{Cursor, IndexedRun};
 use cartridge_store::{
     Artifact, ArtifactId, ArtifactKind, ArtifactList, DiskTrouble, Episodes, EventLine, Index,
@@ -190,10 +190,34 @@ impl Lab {
             return Ok((last_row, found));
         }
         let origin = Origin::of(&self.data, id, keys)?;
-        Ok((last_row, metrics::answer_series(&found, keys, origin.as_ref())))
+        let mut series = metrics::answer_series(&found, keys, origin.as_ref());
+        let of_episodes = self.keys_of_episodes(id, keys)?;
+        if !of_episodes.is_empty() {
+            // The index has rows alone, and who asks for single episodes is rare enough to read all.
+            let mut told = ToldEpisodes::default();
+            told.refresh(&self.data.run(id))?;
+            let told = up_to(told.rows(), last_row);
+            series.extend(
+                of_episodes.iter().map(|key| metrics::episode_series(told, key, most, steps)),
+            );
+            series.retain(|series| !series.step.is_empty());
+            series.sort_by_key(|series| keys.iter().position(|key| *key == series.key));
+        }
+        Ok((last_row, series))
     }
 
-    /// The newest metric rows of a run: see [`Index::metrics_tail`].
+    /// Those of `keys` that single episodes answer.
+    fn keys_of_episodes<'a>(&self, id: &RunId, keys: &[&'a str]) -> Result<Vec<&'a str>> {
+        let asked = metrics::keys_of_episodes(keys, |_| false);
+        if asked.is_empty() {
+            return Ok(asked);
+        }
+        let (_, own) = self.read(|index| index.series(id, &asked, 2, (0, u64::MAX)))?;
+        Ok(metrics::keys_of_episodes(&asked, |key| own.iter().any(|series| series.key == key)))
+    }
+
+    /// The newest metric rows of a run: see [`Index::metrics_tail`]. Single episodes that are asked
+    /// for are lines of their own among them.
     pub fn metrics_tail(&self, id: &RunId, keys: &[&str], n: usize) -> Result<Vec<MetricValues>> {
         let names = metrics::stored_names(keys);
         let mut rows = self.read(|index| index.metrics_tail(id, &names, n))?;
@@ -201,6 +225,14 @@ impl Lab {
             let origin = Origin::of(&self.data, id, keys)?;
             let rename = |row| metrics::rename_row(row, keys, origin.as_ref());
             rows = rows.iter().map(rename).collect();
+        }
+        let of_episodes = self.keys_of_episodes(id, keys)?;
+        if !of_episodes.is_empty() {
+            rows.retain(|row| !row.values.is_empty());
+            let told = latest_told(&self.data.run(id), n)?;
+            let last_row = self.read(|index| index.last_row(id))?;
+            rows = metrics::with_episodes(rows, up_to(told.rows(), last_row), &of_episodes);
+            rows.drain(..rows.len().saturating_sub(n));
         }
         Ok(rows)
     }
@@ -346,4 +378,9 @@ impl Lab {
         held(&self.writer).ingest(&self.data, id)?;
         Ok(())
     }
+}
+
+/// The rows up to `last_row`: the file may be ahead of the index.
+fn up_to(told: &[ToldRow], last_row: u64) -> &[ToldRow] {
+    &told[..told.partition_point(|told| told.row <= last_row)]
 }

@@ -25,7 +25,8 @@ fn check(stored: &[(&str, f64)], key: &str, expected: Option<f64>) {
 fn the_names_of_other_libraries_are_answered() {
     check(&[("time/fps", 9.0)], "charts/SPS", Some(9.0));
     check(&[("time/fps", 9.0)], "time/fps", Some(9.0));
-    check(&[("rollout/ep_rew_mean", 9.0)], "charts/episodic_return", Some(9.0));
+    check(&[("rollout/ep_rew_mean", 9.0)], "charts/avg_episodic_return", Some(9.0));
+    check(&[("charts/episodic_return", 9.0)], "rollout/ep_rew_mean", Some(9.0));
     check(&[("time/fps", 9.0)], "charts/spam", None);
     check(&[("episode/profit", 9.0)], "episode/profit", Some(9.0));
 }
@@ -62,6 +63,49 @@ fn what_follows_from_a_row_is_answered_and_stored_nowhere() {
     check_derived(update, None, "time/iterations", None);
     check_derived(&[("time/iterations", 5.0)], None, "time/iterations", Some(5.0));
     check_derived(&[("time/iterations", 5.0)], ours, "time/iterations", Some(5.0));
+}
+
+#[test]
+fn episodes_are_told_one_by_one() {
+    // A mean over episodes is not one of them, and what a trainer stores itself is what it means.
+    check(&[("rollout/ep_rew_mean", 9.0)], "charts/episodic_return", None);
+    check(&[("charts/episodic_return", 9.0)], "charts/episodic_return", Some(9.0));
+    let keys = ["time/fps", "charts/episodic_length", "charts/episodic_return"];
+    let own = |key: &str| key == "charts/episodic_return";
+    assert_eq!(keys_of_episodes(&keys, own), ["charts/episodic_length"]);
+    let asked = keys_of_episodes(&keys, |_| false);
+    assert_eq!(asked, keys[1..]);
+
+    let told = |row: u64, ends: &[u64]| ToldRow {
+        row,
+        t: row as f64,
+        episodes: Episodes {
+            episode: ends.to_vec(),
+            reward: ends.iter().map(|end| (*end != 8).then_some(*end as f64 / 2.0)).collect(),
+            length: ends.iter().map(|end| *end as u32 + 1).collect(),
+            timestep: ends.to_vec(),
+            seed: vec![None; ends.len()],
+            terminated: vec![true; ends.len()],
+        },
+    };
+    let told = [told(1, &[3, 4]), told(2, &[8])];
+    let row = |row| MetricValues { row, step: 5 * row, t: row as f64, values: BTreeMap::new() };
+    let lines = with_episodes(vec![row(1), row(2)], &told, &asked);
+    let found: Vec<(u64, u64, Vec<Option<f64>>)> =
+        lines.iter().map(|it| (it.row, it.step, it.values.values().copied().collect())).collect();
+    assert_eq!(
+        found,
+        [
+            (1, 3, vec![Some(4.0), Some(1.5)]),
+            (1, 4, vec![Some(5.0), Some(2.0)]),
+            (1, 5, vec![]),
+            (2, 8, vec![Some(9.0), None]),
+            (2, 10, vec![]),
+        ]
+    );
+    let series = episode_series(&told, "charts/episodic_return", 9, (4, 8));
+    assert_eq!((series.step, series.value), (vec![4, 8], vec![Some(2.0), None]));
+    assert_eq!(series.t, [1.0, 2.0]);
 }
 
 #[test]

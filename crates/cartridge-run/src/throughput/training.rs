@@ -4,6 +4,10 @@
 //! recorded episodes and its checkpoints in a folder that is removed afterwards; lines of the event
 //! log are left out. When it has made all its steps, another begins with the next seed, so that
 //! schedules and exploration pass through what they pass through in a real run.
+//!
+//! What recording costs is told in two ways: by the time of the calls that record, in every measured
+//! training, and by making the same updates with it and without ([`compare_recording`]), which sees
+//! what it does to everything else too.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -55,6 +59,31 @@ pub struct TrainingThroughput {
     pub episodes: u64,
     /// Updates that were made.
     pub updates: u64,
+}
+
+/// What recording costs, by trainings with it and without.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RecordingCost {
+    /// What it adds to the processor time of everything else: the median of the rounds.
+    #[serde(rename = "recording_percent_measured")]
+    pub percent: f64,
+    /// Its 95% interval.
+    #[serde(rename = "recording_percent_ci95")]
+    pub ci95: [f64; 2],
+    /// Rounds, in each of which both make the same updates.
+    #[serde(rename = "recording_rounds")]
+    pub n_rounds: usize,
+    /// Processor seconds of the process for a million environment steps, over all rounds.
+    pub cpu_seconds_per_million_steps: CpuSeconds,
+}
+
+/// Processor seconds of the same steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CpuSeconds {
+    /// With episodes and metrics recorded.
+    pub recorded: f64,
+    /// With nothing recorded.
+    pub unrecorded: f64,
 }
 
 /// A part of a training.
@@ -151,10 +180,11 @@ pub fn measure_training(
     extent: Extent,
     seconds: f64,
 ) -> Result<TrainingThroughput> {
-    let mut training = Training::begin(config.clone())?;
+    let mut training = Training::begin(config.clone(), true)?;
     let begun = Instant::now();
     while begun.elapsed() < WARM_UP || training.n_updates == 0 {
         training.advance(extent, &mut Stopwatch::start())?;
+        training.finished.clear();
     }
 
     let pid = process::id();
@@ -166,6 +196,7 @@ pub fn measure_training(
     let mut readings = vec![(Duration::ZERO, training.n_steps)];
     while start.elapsed().as_secs_f64() < seconds {
         training.advance(extent, &mut watch)?;
+        training.finished.clear();
         let reading = (start.elapsed(), training.n_steps);
         // The steps of a moment are added to the window before it.
         let n = readings.len();
@@ -189,13 +220,72 @@ pub fn measure_training(
     })
 }
 
+/// Makes the same updates with recording and without, in turns, for some seconds in all: twice
+/// `n_rounds` turns, the one that goes first changing with every round. Nothing is evaluated;
+/// checkpoints are saved by both, and keeping the actions of episodes until they end is part of acting
+/// in both.
+pub fn compare_recording(
+    config: &RunConfig,
+    seconds: f64,
+    n_rounds: usize,
+) -> Result<RecordingCost> {
+    let mut recorded = Training::begin(config.clone(), true)?;
+    let mut unrecorded = Training::begin(config.clone(), false)?;
+    let n_warm = recorded.turn(|_, elapsed| elapsed < WARM_UP)?.0;
+    unrecorded.turn(|n, _| n < n_warm)?;
+    let turn = Duration::from_secs_f64(seconds / (2 * n_rounds) as f64);
+    let (mut spent, mut percents) = ([0.0, 0.0], Vec::with_capacity(n_rounds));
+    let n_steps = recorded.n_steps;
+    for round in 0..n_rounds {
+        let pair = [&mut recorded, &mut unrecorded];
+        let first = round % 2;
+        let mut cpu = [0.0, 0.0];
+        let (n_updates, seconds) = pair[first].turn(|_, elapsed| elapsed < turn)?;
+        cpu[first] = seconds;
+        cpu[1 - first] = pair[1 - first].turn(|n, _| n < n_updates)?.1;
+        percents.push(100.0 * (cpu[0] / cpu[1].max(1e-9) - 1.0));
+        spent = [spent[0] + cpu[0], spent[1] + cpu[1]];
+    }
+    assert_eq!(recorded.n_steps, unrecorded.n_steps, "recording changes nothing that is learnt");
+    let (percent, ci95) = median_with_interval(percents);
+    let millions = (recorded.n_steps - n_steps) as f64 / 1e6;
+    let [recorded, unrecorded] = spent.map(|seconds| seconds / millions);
+    let cpu_seconds_per_million_steps = CpuSeconds { recorded, unrecorded };
+    Ok(RecordingCost { percent, ci95, n_rounds, cpu_seconds_per_million_steps })
+}
+
+/// The median of some values, and the interval between two of them that holds the true median in 95
+/// of 100 cases at least, however the values are distributed: each value is above it as a fair coin
+/// falls, so that the interval may leave out as many at each end as of so many coins show heads in
+/// fewer than one of forty cases. Fewer than six values allow no such interval, and have the least
+/// and the greatest.
+fn median_with_interval(mut values: Vec<f64>) -> (f64, [f64; 2]) {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let median = 0.5 * (values[(n - 1) / 2] + values[n / 2]);
+    // Of `n` coins, the chance of at most `place` heads.
+    let (mut place, mut chance) = (0_usize, 0.5_f64.powi(n as i32));
+    let mut tail = chance;
+    while tail <= 0.025 {
+        place += 1;
+        chance *= (n - place + 1) as f64 / place as f64;
+        tail += chance;
+    }
+    // With so many heads at most the chance is too great; with one fewer it is small enough.
+    let outside = place.saturating_sub(1);
+    (median, [values[outside], values[n - 1 - outside]])
+}
+
 /// Trainings that follow one another.
 struct Training {
     config: RunConfig,
+    is_recorded: bool,
     learner: Learner,
     schedule: Schedule,
     journal: Journal,
     scratch: Scratch,
+    /// Of trainings before, to be removed when nobody measures.
+    finished: Vec<Scratch>,
     n_steps: u64,
     n_episodes: u64,
     n_updates: u64,
@@ -204,19 +294,35 @@ struct Training {
 }
 
 impl Training {
-    fn begin(config: RunConfig) -> Result<Self> {
+    fn begin(config: RunConfig, is_recorded: bool) -> Result<Self> {
         let scratch = Scratch::new(&config)?;
         Ok(Self {
             learner: learner(&config)?,
             schedule: Schedule::new(&config),
             journal: Journal::open(&scratch.dir, 1, config.retention.shard_target_mb)?,
             scratch,
+            finished: Vec::new(),
             config,
+            is_recorded,
             n_steps: 0,
             n_episodes: 0,
             n_updates: 0,
             recording: Duration::ZERO,
         })
+    }
+
+    /// Makes updates, one at least, as long as it `goes_on` after so many in such a time. Returns how
+    /// many there were and the processor seconds that the process took for them.
+    fn turn(&mut self, goes_on: impl Fn(u64, Duration) -> bool) -> Result<(u64, f64)> {
+        let (before, started) = (process_time(), Instant::now());
+        let mut n_updates = 0;
+        while n_updates == 0 || goes_on(n_updates, started.elapsed()) {
+            self.advance(Extent::Trainer, &mut Stopwatch::start())?;
+            n_updates += 1;
+        }
+        let seconds = process_time().saturating_sub(before).as_secs_f64();
+        self.finished.clear();
+        Ok((n_updates, seconds))
     }
 
     /// Makes an update, and whatever is due after it.
@@ -240,9 +346,11 @@ impl Training {
 
         watch.begin(Part::Record);
         let fps = (update.step - step_before) as f64 / seconds.max(1e-9);
-        let before = thread_time();
-        self.journal.record(&mut update, fps)?;
-        self.recording += thread_time().saturating_sub(before);
+        if self.is_recorded {
+            let before = thread_time();
+            self.journal.record(&mut update, fps)?;
+            self.recording += thread_time().saturating_sub(before);
+        }
         let is_done = self.learner.is_done();
         if self.schedule.checkpoint_is_due(update.step, Instant::now()) || is_done {
             self.save()?;
@@ -264,7 +372,8 @@ impl Training {
             self.config.seeds.seed_base += 1;
             self.learner = learner(&self.config)?;
             self.schedule = Schedule::new(&self.config);
-            self.scratch = Scratch::new(&self.config)?;
+            let scratch = Scratch::new(&self.config)?;
+            self.finished.push(std::mem::replace(&mut self.scratch, scratch));
             let shard_target_mb = self.config.retention.shard_target_mb;
             self.journal = Journal::open(&self.scratch.dir, 1, shard_target_mb)?;
         }
@@ -272,10 +381,12 @@ impl Training {
     }
 
     fn save(&mut self) -> Result<()> {
-        let Self { config, learner, schedule, journal, scratch, recording, .. } = self;
-        let before = thread_time();
-        journal.sync()?;
-        *recording += thread_time().saturating_sub(before);
+        let Self { config, is_recorded, learner, schedule, journal, scratch, recording, .. } = self;
+        if *is_recorded {
+            let before = thread_time();
+            journal.sync()?;
+            *recording += thread_time().saturating_sub(before);
+        }
         let state = learner.state();
         let progress = Progress {
             row: journal.n_rows,
@@ -297,7 +408,43 @@ fn thread_time() -> Duration {
     Duration::try_from(time).unwrap_or_default()
 }
 
+/// Processor time of all threads.
+fn process_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
 fn learner(config: &RunConfig) -> Result<Learner> {
     let team = Team::new(config.n_threads());
     Ok(Learner::new(make_envs(config)?, &config.learner(), config.seeds.seed_base, team))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Draft;
+
+    #[test]
+    fn intervals_of_medians_by_hand() {
+        let values = |n: u32| (1..=n).rev().map(f64::from).collect();
+        assert_eq!(median_with_interval(values(1)), (1.0, [1.0, 1.0]));
+        assert_eq!(median_with_interval(values(5)), (3.0, [1.0, 5.0]));
+        assert_eq!(median_with_interval(values(6)), (3.5, [1.0, 6.0]));
+        // Of a table of the sign test: the second at nine values, the sixth at twenty.
+        assert_eq!(median_with_interval(values(9)), (5.0, [2.0, 8.0]));
+        assert_eq!(median_with_interval(values(20)), (10.5, [6.0, 15.0]));
+    }
+
+    #[test]
+    fn both_make_the_same_updates() {
+        let mut draft = Draft::new("CartPole-v1", "ppo").unwrap();
+        // So short that some end within the time.
+        draft.set_text("trainer.total_timesteps=5000").unwrap();
+        let cost = compare_recording(&draft.finish().unwrap(), 0.6, 6).unwrap();
+        let CpuSeconds { recorded, unrecorded } = cost.cpu_seconds_per_million_steps;
+        assert!(recorded > 0.0 && unrecorded > 0.0, "{cost:?}");
+        let [low, high] = cost.ci95;
+        assert!(low <= cost.percent && cost.percent <= high, "{cost:?}");
+        assert_eq!(cost.n_rounds, 6);
+    }
 }

@@ -51,7 +51,8 @@ pub struct Series {
 #[serde(deny_unknown_fields)]
 struct MetricsQuery {
     /// Names, separated by commas; all when left out. CleanRL's and Stable-Baselines3's are
-    /// understood, and answered with their sign and scale.
+    /// understood, and answered with their sign and scale. `charts/episodic_return` and
+    /// `charts/episodic_length` have a point for every episode, at the step of its end.
     keys: Option<String>,
     /// About how many points of each, at most 10,000. Spikes survive.
     #[serde(default = "default_points")]
@@ -61,7 +62,8 @@ struct MetricsQuery {
     from: Option<u64>,
     /// Only up to this step.
     to: Option<u64>,
-    /// Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first.
+    /// Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first; single
+    /// episodes that were asked for are lines of their own.
     #[param(minimum = 1, maximum = 10000)]
     tail: Option<usize>,
 }

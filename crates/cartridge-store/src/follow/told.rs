@@ -16,8 +16,19 @@ pub struct ToldEpisodes {
     /// Where the next line begins.
     end: u64,
     attempt: u32,
-    /// The number of a row and its episodes; rows without any are left out.
-    rows: Vec<(u64, Episodes)>,
+    /// Rows without any are left out.
+    rows: Vec<ToldRow>,
+}
+
+/// The episodes that a row tells of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToldRow {
+    /// Number of the row.
+    pub row: u64,
+    /// When it was written.
+    pub t: f64,
+    /// The episodes that ended since the row before.
+    pub episodes: Episodes,
 }
 
 /// The part of a [`MetricLine`] that tells of episodes; the rest is not even looked at.
@@ -25,6 +36,7 @@ pub struct ToldEpisodes {
 struct EpisodesLine {
     attempt: u32,
     row: u64,
+    t: f64,
     #[serde(default)]
     episodes: Episodes,
 }
@@ -52,14 +64,14 @@ impl ToldEpisodes {
         }
     }
 
-    /// The episodes, oldest first.
-    pub fn rows(&self) -> impl Iterator<Item = &Episodes> {
-        self.rows.iter().map(|(_, episodes)| episodes)
+    /// The rows with episodes, oldest first.
+    pub fn rows(&self) -> &[ToldRow] {
+        &self.rows
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.rows().map(|episodes| episodes.episode.len()).sum()
+        self.rows.iter().map(|told| told.episodes.episode.len()).sum()
     }
 
     /// Whether there are none.
@@ -70,7 +82,7 @@ impl ToldEpisodes {
     /// All of them as columns.
     pub(super) fn into_episodes(self) -> Episodes {
         let mut all = Episodes::default();
-        self.rows.into_iter().for_each(|(_, episodes)| all.append(episodes));
+        self.rows.into_iter().for_each(|told| all.append(told.episodes));
         all
     }
 
@@ -82,10 +94,11 @@ impl ToldEpisodes {
         }
         if line.attempt > self.attempt {
             self.attempt = line.attempt;
-            self.rows.retain(|(row, _)| *row < line.row);
+            self.rows.retain(|told| told.row < line.row);
         }
-        if !line.episodes.is_empty() {
-            self.rows.push((line.row, line.episodes));
+        let EpisodesLine { row, t, episodes, .. } = line;
+        if !episodes.is_empty() {
+            self.rows.push(ToldRow { row, t, episodes });
         }
     }
 }

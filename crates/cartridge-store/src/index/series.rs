@@ -48,6 +48,33 @@ pub struct SeriesPoints {
     pub value: Vec<Option<f64>>,
 }
 
+impl SeriesPoints {
+    /// Keeps about `most` points, as [`Index::series`](super::Index::series) does: of a longer
+    /// series the first and the last, and the least and greatest of each of equal stretches.
+    pub fn thin(&mut self, most: usize) {
+        let n = self.step.len();
+        if n <= most.max(2) {
+            return;
+        }
+        let has_absent = self.value.iter().any(Option::is_none);
+        let n_buckets = (most / if has_absent { 3 } else { 2 }).max(1);
+        let mut buckets: Vec<(u64, Summary)> = Vec::new();
+        for place in 0..n {
+            let head = RowHead { row: place as u64, step: self.step[place], t: self.t[place] };
+            let point = Point { head, value: self.value[place] };
+            add_entry(&mut buckets, (place * n_buckets / n) as u64, &point.into());
+        }
+        let extremes = buckets.iter().flat_map(|(_, bucket)| bucket.points());
+        let mut kept = vec![0];
+        kept.extend(extremes.map(|point| point.head.row as usize));
+        kept.push(n - 1);
+        kept.dedup();
+        self.step = kept.iter().map(|&place| self.step[place]).collect();
+        self.t = kept.iter().map(|&place| self.t[place]).collect();
+        self.value = kept.iter().map(|&place| self.value[place]).collect();
+    }
+}
+
 /// All scalars of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricValues {

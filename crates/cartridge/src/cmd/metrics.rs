@@ -16,6 +16,7 @@ use crate::exit::Exit;
 ///   cartridge metrics r-7f3k2m                                the newest rows
 ///   cartridge metrics r-7f3k2m --keys charts/SPS,train/loss   some, by any name
 ///   cartridge metrics r-7f3k2m --tail 0 --json                everything
+///   cartridge metrics r-7f3k2m --tail 0 --keys charts/episodic_return,charts/episodic_length   every episode
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -24,7 +25,7 @@ pub(crate) struct Args {
     /// Names of metrics, ours or those of CleanRL and Stable-Baselines3; all if it is not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     keys: Vec<String>,
-    /// How many rows; 0 for all
+    /// How many rows, or episodes where those are asked for; 0 for all
     #[arg(long, value_name = "N", default_value_t = 10)]
     tail: usize,
     #[command(flatten)]

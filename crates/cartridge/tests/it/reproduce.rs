@@ -125,6 +125,47 @@ fn instruction_sets_with_fused_arithmetic_give_the_same_weights() {
     }
 }
 
+/// The weights of two small trainings, by hash, so that a machine compares itself with others: whoever
+/// has fused arithmetic (AVX2 with FMA, or AVX-512) and glibc gets them to the bit. A change that is
+/// meant to change what is learnt changes them too.
+#[test]
+fn weights_are_those_of_other_machines() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")) {
+        eprintln!("bits are promised for Linux on x86-64 with glibc");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let ppo = ["LunarLander-v3", "--algo", "ppo", "--set", "trainer.clip_range_vf=0.2"];
+    let dqn = ["LunarLander-v3", "--algo", "dqn", "--set", "trainer.net_arch=[32,32]"];
+    for (training, expected) in [
+        (ppo, "a2d1bcc12de7e4fc022cf703523e670af87661891a068ae80768bd54a4727dba"),
+        (dqn, "3e5468db01be9036ef169f277236457fad84973d253471cb0d70ed0b281375fd"),
+    ] {
+        let mut args = vec!["train"];
+        args.extend(training);
+        args.extend(["--steps", "5000", "--seed", "7", "--set", "evaluation.final_episodes=1"]);
+        args.extend(["--json", "--data", "."]);
+        for isa in [Some("avx2"), None] {
+            let mut command = cartridge(&args);
+            command.current_dir(folder.path());
+            command.envs(isa.map(|isa| ("CARTRIDGE_ISA", isa)));
+            let output = command.output().unwrap();
+            if isa.is_some() && output.status.code() == Some(2) {
+                eprintln!("there is no AVX2 with FMA to compare: {}", text(&output.stderr));
+                return;
+            }
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            let found = result(&output);
+            assert_eq!(found["weights_sha256"], expected, "{training:?} {isa:?}");
+            // How far values may move is told where it is bounded.
+            let id = found["run_id"].as_str().unwrap();
+            let asked = ["metrics", id, "--keys", "train/clip_range_vf", "--data", "."];
+            let told = text(&run(folder.path(), &asked).stdout);
+            assert_eq!(told.contains("train/clip_range_vf 0.2"), training == ppo, "{told}");
+        }
+    }
+}
+
 /// The metadata of a safetensors file.
 fn metadata(path: &Path) -> Value {
     let file = fs::read(path).unwrap();
@@ -191,6 +232,16 @@ fn what_was_stopped_is_made_again_to_where_it_got_and_what_goes_on_is_not() {
     let row = ask(data, &[&["metrics", &id][..], &keys[..]].concat());
     let entropy = row["metrics"]["losses/entropy"].as_f64().unwrap();
     assert_eq!(row["metrics"]["train/entropy_loss"], -entropy);
+    // CleanRL's two of single episodes have all of them, at their own steps.
+    let keys = ["--keys", "charts/episodic_return,charts/episodic_length", "--tail", "0"];
+    let output = run(data, &[&["metrics", &id, "--json", "--data", "."][..], &keys[..]].concat());
+    let lines: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len() as f64, value("time/episodes"));
+    // Every step of CartPole earns 1.
+    let earned = |line: &Value| line["metrics"]["charts/episodic_return"].as_f64().unwrap();
+    assert!(lines.iter().all(|line| line["metrics"]["charts/episodic_length"] == earned(line)));
+    assert!(lines.is_sorted_by_key(|line| line["step"].as_u64().unwrap()));
     let output = run(data, &["reproduce", "r-222222", "--data", "."]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
 }

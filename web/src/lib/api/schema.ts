@@ -12246,7 +12246,8 @@ export interface operations {
             query?: {
                 /**
                  * @description Names, separated by commas; all when left out. CleanRL's and Stable-Baselines3's are
-                 *     understood, and answered with their sign and scale.
+                 *     understood, and answered with their sign and scale. `charts/episodic_return` and
+                 *     `charts/episodic_length` have a point for every episode, at the step of its end.
                  */
                 keys?: string;
                 /** @description About how many points of each, at most 10,000. Spikes survive. */
@@ -12255,7 +12256,10 @@ export interface operations {
                 from?: number;
                 /** @description Only up to this step. */
                 to?: number;
-                /** @description Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first. */
+                /**
+                 * @description Instead of series, the newest rows, at most 10,000, as JSON lines, oldest first; single
+                 *     episodes that were asked for are lines of their own.
+                 */
                 tail?: number;
             };
             header?: never;

@@ -165,3 +165,36 @@ fn the_tail_has_whole_rows() {
     assert_eq!(series.newest("a").unwrap(), lines[1999].values["a"]);
     assert_eq!(series.newest("none").unwrap(), None);
 }
+
+#[test]
+fn a_thinned_series_keeps_its_ends_and_its_spikes() {
+    let n = 10_000;
+    let value = |place: u64| match place {
+        777 => Some(1e9),
+        778 => Some(-1e9),
+        5_000 => None,
+        _ => Some((place % 10) as f64),
+    };
+    let whole = SeriesPoints {
+        key: "m".to_owned(),
+        step: (0..n).map(|place| 3 * place).collect(),
+        t: (0..n).map(|place| place as f64).collect(),
+        value: (0..n).map(value).collect(),
+    };
+    let mut same = whole.clone();
+    same.thin(10_000);
+    assert_eq!(same, whole);
+    for most in [2, 9, 100, 5_000] {
+        let mut thin = whole.clone();
+        thin.thin(most);
+        assert!(thin.step.len() <= most + 3, "{} of {most}", thin.step.len());
+        assert_eq!((thin.step[0], thin.step.last()), (0, Some(&29_997)));
+        assert!(thin.step.is_sorted_by(|a, b| a < b));
+        for kept in [Some(1e9), Some(-1e9), None] {
+            assert!(thin.value.contains(&kept), "{most}");
+        }
+        for ((step, t), found) in thin.step.iter().zip(&thin.t).zip(&thin.value) {
+            assert_eq!((*t, *found), ((step / 3) as f64, value(step / 3)));
+        }
+    }
+}

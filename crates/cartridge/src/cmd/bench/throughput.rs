@@ -6,7 +6,9 @@ use anyhow::Context as _;
 use cartridge_run::config::{Draft, parse_options};
 use cartridge_run::games::registry::is_game;
 use cartridge_run::store::data_dir::write_beside;
-use cartridge_run::throughput::training::{Extent, TrainingThroughput, measure_training};
+use cartridge_run::throughput::training::{
+    CpuSeconds, Extent, RecordingCost, TrainingThroughput, compare_recording, measure_training,
+};
 use cartridge_run::throughput::{Phases, Plan, Rate, Throughput, measure};
 use cartridge_run::{ConfigError, RunConfig, RunError};
 use clap::ValueEnum;
@@ -60,9 +62,16 @@ pub(crate) struct Args {
     /// Exit with 1 when the target is missed, which is always so
     #[arg(long, hide = true)]
     enforce_target: bool,
+    /// With --mode trainer: train for as long again, in turns with recording and without, and compare
+    /// the processor time that the same updates take
+    #[arg(long)]
+    compare_recording: bool,
     /// Also write the result to a file in this folder, named after environment and mode
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+    /// The name of that file, without .json, where settings make it another measurement
+    #[arg(long, value_name = "NAME", requires = "report", value_parser = parse_report_name)]
+    report_name: Option<String>,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -110,6 +119,8 @@ struct Report {
     cpu_percent: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording_percent: Option<f64>,
+    #[serde(flatten)]
+    recording: Option<RecordingCost>,
     rss_mb: f64,
     episodes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +130,15 @@ struct Report {
     config: Value,
 }
 
+/// Turns of each kind with `--compare-recording`.
+const ROUNDS: usize = 20;
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    if args.compare_recording && args.mode != Mode::Trainer {
+        let detail = "it compares trainings; say --mode trainer".to_owned();
+        let key = "--compare-recording".to_owned();
+        return Err(RunError::from(ConfigError::BadValue { key, detail }).into());
+    }
     let report = match args.mode {
         Mode::EnvOnly => step(args)?,
         Mode::Rollout => train(args, Extent::Rollout)?,
@@ -127,7 +146,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Mode::TrainerEval => train(args, Extent::TrainerAndEvaluation)?,
     };
     if let Some(folder) = &args.report {
-        keep(folder, &report)?;
+        keep(folder, args.report_name.as_deref(), &report)?;
     }
     if args.json {
         say_json(&report);
@@ -176,6 +195,7 @@ fn step(args: &Args) -> anyhow::Result<Report> {
         phases,
         cpu_percent,
         recording_percent: None,
+        recording: None,
         rss_mb,
         episodes,
         updates: None,
@@ -189,6 +209,10 @@ fn step(args: &Args) -> anyhow::Result<Report> {
 fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
     let config = config(args).map_err(RunError::from)?;
     let found = measure_training(&config, extent, args.seconds)?;
+    let recording = match args.compare_recording {
+        true => Some(compare_recording(&config, args.seconds, ROUNDS)?),
+        false => None,
+    };
     let TrainingThroughput {
         steps_per_sec, phases, cpu_percent, rss_mb, episodes, updates, ..
     } = found;
@@ -201,6 +225,7 @@ fn train(args: &Args, extent: Extent) -> anyhow::Result<Report> {
         phases,
         cpu_percent,
         recording_percent: (extent != Extent::Rollout).then_some(found.recording_percent),
+        recording,
         rss_mb,
         episodes,
         updates: Some(updates),
@@ -262,8 +287,17 @@ pub(super) fn described(config: &RunConfig, preset: Option<&str>, seconds: f64) 
     described
 }
 
-/// Writes the report as `CartPole-v1-trainer.json`, or `CartPole-v1-dqn-trainer.json`.
-fn keep(folder: &Path, report: &Report) -> anyhow::Result<()> {
+/// Letters, digits and what stands in the names of environments and modes.
+fn parse_report_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+    match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("not a name of letters, digits, `-`, `_`, `+` and `.`".to_owned()),
+    }
+}
+
+/// Writes the report under `name`, or as `CartPole-v1-trainer.json` or `CartPole-v1-dqn-trainer.json`.
+fn keep(folder: &Path, name: Option<&str>, report: &Report) -> anyhow::Result<()> {
     let algo = match report.algo.as_deref() {
         None | Some("ppo") => String::new(),
         Some(algo) => format!("-{algo}"),
@@ -272,7 +306,8 @@ fn keep(folder: &Path, report: &Report) -> anyhow::Result<()> {
     let folder = std::path::absolute(folder).context("finding the folder of the report")?;
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("making the folder {}", folder.display()))?;
-    let path = folder.join(format!("{}{algo}-{}.json", report.env, report.mode.word()));
+    let usual = format!("{}{algo}-{}", report.env, report.mode.word());
+    let path = folder.join(format!("{}.json", name.unwrap_or(&usual)));
     let text = serde_json::to_string_pretty(report).expect("results are plain data") + "\n";
     write_beside(&path, text.as_bytes()).map_err(RunError::from)?;
     Ok(())
@@ -295,5 +330,14 @@ fn summarise(report: &Report) {
     say(&format!("CPU {cpu_percent:.0}%, {rss_mb:.0} MB, {episodes} episodes"));
     if let Some(percent) = report.recording_percent {
         say(&format!("recording adds {percent:.1}% to the CPU time"));
+    }
+    if let Some(RecordingCost {
+        percent, ci95: [low, high], cpu_seconds_per_million_steps, ..
+    }) = report.recording
+    {
+        let CpuSeconds { recorded, unrecorded } = cpu_seconds_per_million_steps;
+        say(&format!(
+            "beside the same without recording {percent:.1}% ({low:.1} to {high:.1}); {recorded:.2} and {unrecorded:.2} CPU seconds per million steps"
+        ));
     }
 }
