@@ -37,6 +37,9 @@ export interface GroupRow {
   active: number;
 }
 
+/** So many lie over each other at most. */
+export const MOST_COMPARED = 10;
+
 export type Row = { run: Run; group: null } | { run: null; group: GroupRow };
 
 /** Sets of states that people look for. */
