@@ -12,6 +12,9 @@ export class Loaded<T> {
   value = $state.raw<T | null>(null);
   problem = $state.raw<Problem | null>(null);
   loading = $state(false);
+  /** Of what follows the answer, where it is a page of a list. */
+  loadingMore = $state(false);
+  moreProblem = $state.raw<Problem | null>(null);
 
   #key: string | null = null;
   #ask: (() => Promise<T>) | null = null;
@@ -22,10 +25,28 @@ export class Loaded<T> {
     if (key !== this.#key) {
       this.value = null;
       this.problem = null;
+      this.moreProblem = null;
     }
     this.#key = key;
     this.#ask = ask;
     void this.again();
+  }
+
+  /** Asks for what follows the answer; `ask` gives the two together. */
+  async more(ask: (now: T) => Promise<T>): Promise<void> {
+    const now = this.value;
+    if (now === null || this.loadingMore) return;
+    this.loadingMore = true;
+    this.moreProblem = null;
+    try {
+      const longer = await ask(now);
+      // Another list was chosen, or the first page came anew while this one was under way.
+      if (this.value === now) this.value = longer;
+    } catch (error) {
+      if (this.value === now) this.moreProblem = asProblem(error);
+    } finally {
+      this.loadingMore = false;
+    }
   }
 
   /** Asks the same again; what is shown stays until the answer is there. */

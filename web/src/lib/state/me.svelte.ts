@@ -23,6 +23,12 @@ class WhoAmI {
     const { name, role: own } = this.current;
     return `Your token “${name}” is ${withArticle(own)}'s; this needs ${withArticle(role)}'s`;
   }
+
+  /** What somebody who may only look is told in the frame; null for all others. */
+  looksOnly(): string | null {
+    if (this.current?.role !== 'viewer') return null;
+    return `Your token “${this.current.name}” is a viewer's: you may look, and not act`;
+  }
 }
 
 function withArticle(role: Role): string {

@@ -4,6 +4,8 @@
  * The feed changes its element, from canvas to film and back, so whatever is on screen is painted
  * on a canvas of our own, and that is what is recorded. MP4 where the browser can; others say so.
  */
+import { duration } from '$lib/format';
+import { toasts } from '$lib/state/toasts.svelte';
 
 const TYPES = [
   'video/mp4;codecs=avc1.42E01F',
@@ -75,13 +77,14 @@ export class Recorder {
   async stop(name: string): Promise<Recording | null> {
     const recorder = this.#recorder;
     if (!recorder) return null;
+    // At once: whoever leaves may have pressed the button just before.
+    this.#recorder = null;
     const seconds = (Date.now() - (this.startedAt ?? Date.now())) / 1000;
     const file = await new Promise<Blob>((resolve) => {
       this.#finished = resolve;
       recorder.stop();
     });
     cancelAnimationFrame(this.#handle);
-    this.#recorder = null;
     this.startedAt = null;
     const isMp4 = file.type === 'video/mp4';
     return { file, name: `${name}.${isMp4 ? 'mp4' : 'webm'}`, seconds, isMp4 };
@@ -109,8 +112,17 @@ function drawWhole(pen: CanvasRenderingContext2D, shown: Shown): void {
   pen.drawImage(shown, (WIDTH - w) / 2, (HEIGHT - h) / 2, w, h);
 }
 
+/** Ends the film, if one is made, gives it to the browser to keep, and says so. */
+export async function endFilm(recorder: Recorder, name: string, why = ''): Promise<void> {
+  const film = await recorder.stop(name);
+  if (!film) return;
+  keep(film);
+  const what = `${why}${film.name}, ${duration(film.seconds)}, is among your downloads`;
+  toasts.show(film.isMp4 ? what : `${what}. This browser records WebM, not MP4`);
+}
+
 /** Gives a file to the browser to keep. */
-export function keep({ file, name }: Recording): void {
+function keep({ file, name }: Recording): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);
   link.download = name;

@@ -76,10 +76,15 @@ export class TrainingForm {
 
   /** Checks all; the values when all are right. */
   read(): Numbers | null {
-    const fields = Object.keys(RULES) as FieldName[];
-    for (const field of fields) this.check(field);
-    if (fields.some((field) => this.errors[field])) return null;
+    for (const field of Object.keys(RULES) as FieldName[]) this.check(field);
+    return this.values();
+  }
+
+  /** The values when all are right, without a word where they are not. */
+  values(): Numbers | null {
     const { learning_rate } = this.text;
+    const fields = Object.keys(RULES) as FieldName[];
+    if (fields.some((field) => complaint(field, this.text[field]))) return null;
     return {
       learning_rate: isSchedule('learning_rate', learning_rate)
         ? learning_rate.trim()

@@ -38,6 +38,16 @@ test('fields follow a preset until somebody types over them', () => {
   expect(form.text.learning_rate).toBe('0.002');
 });
 
+test('what the fields come to is told without complaints', () => {
+  const form = new TrainingForm();
+  expect(form.values()).toEqual({ learning_rate: 0.0003, total_timesteps: 1_000_000, seed: 42 });
+  form.text.seed = 'much';
+  expect(form.values()).toBeNull();
+  expect(form.errors).toEqual({});
+  expect(form.read()).toBeNull();
+  expect(form.errors.seed).toBe('Not a number.');
+});
+
 test('cleared, fields are as they were given', () => {
   const form = new TrainingForm();
   form.follow({ learning_rate: 0.002 });
