@@ -18,6 +18,10 @@ const WIDTH = 960;
 const HEIGHT = 540;
 const FPS = 30;
 const BITS_PER_SECOND = 4_000_000;
+/** The film comes in parts that are so long. */
+const PART_MS = 250;
+/** A busy machine has this long for the first of them. */
+const BEGIN_MS = 5000;
 
 /** What a feed shows its picture with. */
 type Shown = HTMLCanvasElement | HTMLVideoElement | HTMLImageElement;
@@ -65,20 +69,29 @@ export class Recorder {
       mimeType: type,
       videoBitsPerSecond: BITS_PER_SECOND,
     });
-    recorder.ondataavailable = ({ data }) => parts.push(data);
+    this.#begun = new Promise((begun) => {
+      recorder.ondataavailable = ({ data }) => {
+        parts.push(data);
+        if (data.size > 0) begun();
+      };
+    });
     recorder.onstop = () => this.#finished?.(new Blob(parts, { type: type.split(';')[0] }));
-    recorder.start(1000);
+    recorder.start(PART_MS);
     this.#recorder = recorder;
     this.startedAt = Date.now();
   }
 
   #finished: ((file: Blob) => void) | null = null;
+  /** Whether anything is in the film yet. */
+  #begun: Promise<void> = Promise.resolve();
 
   async stop(name: string): Promise<Recording | null> {
     const recorder = this.#recorder;
     if (!recorder) return null;
     // At once: whoever leaves may have pressed the button just before.
     this.#recorder = null;
+    // A film that ends before its first picture is an empty file.
+    await Promise.race([this.#begun, new Promise((done) => setTimeout(done, BEGIN_MS))]);
     const seconds = (Date.now() - (this.startedAt ?? Date.now())) / 1000;
     const file = await new Promise<Blob>((resolve) => {
       this.#finished = resolve;
@@ -116,6 +129,10 @@ function drawWhole(pen: CanvasRenderingContext2D, shown: Shown): void {
 export async function endFilm(recorder: Recorder, name: string, why = ''): Promise<void> {
   const film = await recorder.stop(name);
   if (!film) return;
+  if (film.file.size === 0) {
+    toasts.show('Nothing was recorded: the browser made no picture of the film');
+    return;
+  }
   keep(film);
   const what = `${why}${film.name}, ${duration(film.seconds)}, is among your downloads`;
   toasts.show(film.isMp4 ? what : `${what}. This browser records WebM, not MP4`);
