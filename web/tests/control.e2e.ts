@@ -210,6 +210,9 @@ describe.each(SIZES)('at $name', (size) => {
     await page.getByLabel('Filter runs').fill('no such run');
     await page.getByText('No run matches').waitFor();
     await page.getByRole('link', { name: 'Show all' }).click();
+    // What moves while the list comes back is not pressed.
+    await page.waitForURL(`${lab.origin}/runs`);
+    await page.getByRole('link', { name: endless }).first().waitFor();
     if (size.width > 720) {
       await page.getByRole('button', { name: 'Steps', exact: true }).click();
       await page.waitForURL('**sort=-step');

@@ -7,11 +7,15 @@
  * Then a list of ten thousand runs is scrolled through: how long frames take.
  * A run page then follows a training for MINUTES (30), and the lab page for a few, tall enough for the
  * charts and the feed at once: tasks that held the page for more than 50 ms once it was open, each
- * with what it was, and the heap at the end, after a collection.
+ * with what it was, and the heap at the end, after a collection. On two cores the training, the lab and
+ * the browser's own helpers want the same time, and a task that waits for its turn is as long as one
+ * that works: with FIRST=1, for which one must be root, the page goes before them, so that what is
+ * measured is its own work.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -22,6 +26,7 @@ import { Lab, pause } from './lab';
 
 const MINUTES = Number(process.env.MINUTES ?? 30);
 const LAB_MINUTES = Math.min(Number(process.env.LAB_MINUTES ?? 5), MINUTES);
+const FIRST = Boolean(process.env.FIRST);
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const LOADS = 5;
 const LONG = 'r-000001';
@@ -42,6 +47,8 @@ const TALL = { name: 'tall', width: 1280, height: 2400 } as const;
 /** Fewer would be another page than the one that is measured. */
 const LEAST_CHARTS = 8;
 const MANY_RUNS = 10_000;
+/** As a `nice` value. */
+const PRIORITY = -15;
 
 let lab: Lab;
 let browser: Browser;
@@ -371,6 +378,15 @@ async function watch(page: Page, address: string): Promise<void> {
   });
 }
 
+/** Lets the processes of pages go before all others of the machine. */
+async function goFirst(): Promise<void> {
+  const devtools = await browser.newBrowserCDPSession();
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
+  const pages = processInfo.filter(({ type }) => type === 'renderer');
+  expect(pages.length).toBeGreaterThan(0);
+  for (const { id } of pages) setPriority(id, PRIORITY);
+}
+
 /** The long tasks since then. */
 async function longTasks(page: Page): Promise<LongTask[]> {
   return page.evaluate(() => {
@@ -418,6 +434,7 @@ test('pages that follow a training', async () => {
     const { context, page } = await open(browser, TALL, { storageState: session });
     const pictures = countFrames(page);
     await watch(page, address);
+    if (FIRST) await goFirst();
     // All that updates is in the view: charts, the picture, and what it is sent.
     const charts = await page.locator('.u-over').count();
     if (address.startsWith('/runs/')) expect(charts).toBeGreaterThanOrEqual(LEAST_CHARTS);
@@ -446,6 +463,7 @@ test('pages that follow a training', async () => {
     say('live page', {
       address: address.replace(id, 'RUN'),
       minutes,
+      page_goes_first: FIRST,
       charts: await page.locator('.u-over').count(),
       pictures_per_s: Math.round((10 * (pictures.came - came)) / (minutes * 60)) / 10,
       tasks_over_50_ms: tasks.length,
