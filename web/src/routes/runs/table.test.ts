@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '$lib/api/types';
 
-import { type Arrangement, arrange, lastStep, windowOf, withoutSeed } from './table';
+import { type Arrangement, arrange, lastStep, runsOf, windowOf, withoutSeed } from './table';
 
 const run = (id: string, more: Partial<Run> = {}) =>
   ({
@@ -90,6 +90,10 @@ describe('the rows', () => {
       '3',
       'Cart Pole, PPO: 2',
     ]);
+    for (const folded of [new Set<string>(), new Set(['g-1'])]) {
+      const runs = runsOf(arrange(RUNS, { ...PLAIN, grouped: true, folded }));
+      expect(runs.map(({ id }) => id).sort()).toEqual(['1', '2', '3']);
+    }
     const [, , row] = arrange(RUNS, { ...PLAIN, grouped: true });
     expect(row?.group).toMatchObject({ mean: 30, spread: 10, active: 1 });
   });

@@ -39,6 +39,12 @@ export interface GroupRow {
 
 export type Row = { run: Run; group: null } | { run: null; group: GroupRow };
 
+/** The runs of some rows, each once: those of an unfolded group have rows of their own, too. */
+export function runsOf(rows: readonly Row[]): Run[] {
+  const listed = rows.flatMap(({ run, group }) => group?.runs ?? (run ? [run] : []));
+  return [...new Map(listed.map((run) => [run.id, run])).values()];
+}
+
 /** Sets of states that people look for. */
 export const STATES: Record<string, readonly RunState[]> = {
   active: ['queued', 'starting', 'running', 'paused', 'stopping'],
