@@ -490,6 +490,10 @@ impl Ppo {
         // Measure.
         let n_shards = batch.len().div_ceil(SHARD);
         let mut tally = self.measure(batch, clip_range);
+        // Before the target, because an infinite divergence is above every target.
+        if !tally.is_finite() {
+            return (tally, Some(Refusal::Broken));
+        }
         let target_kl = self.config.target_kl;
         if target_kl.is_some_and(|target| tally.approx_kl > 1.5 * target) {
             return (tally, Some(Refusal::FarEnough));
@@ -729,6 +733,13 @@ impl Tally {
         ] {
             *sum /= n as f64;
         }
+    }
+
+    /// Whether what was measured of the samples makes sense.
+    fn is_finite(&self) -> bool {
+        [self.policy_loss, self.value_loss, self.entropy, self.approx_kl]
+            .iter()
+            .all(|x| x.is_finite())
     }
 }
 

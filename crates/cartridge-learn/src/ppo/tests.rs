@@ -577,7 +577,7 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
     }
     let before = ppo.policy().sha256();
     let update = ppo.update();
-    assert!(update.scalar(Metric::GradientNorm).unwrap().is_nan());
+    assert!(update.scalar(Metric::Loss).unwrap().is_nan());
     assert_eq!(ppo.policy().sha256(), before, "no step was made with it");
     let fault = ppo.fault().unwrap();
     assert_eq!((fault.update, fault.step, fault.n_samples), (3, 192, 64));
@@ -604,10 +604,36 @@ fn a_broken_number_leaves_the_weights_whole_and_is_kept() {
     again.rollout.returns = column("returns");
     let batch: Vec<usize> = (0..fault.n_samples).collect();
     let (tally, refusal) = again.learn_from(&batch, 0.2);
-    assert!(tally.gradient_norm.is_nan() && matches!(refusal, Some(Refusal::Broken)));
+    assert!(tally.policy_loss.is_nan() && matches!(refusal, Some(Refusal::Broken)));
     assert_eq!(again.policy.sha256(), before);
     let Rollout { advantages, returns, .. } = &mut again.rollout;
     advantages.iter_mut().chain(returns).filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
     let (tally, refusal) = again.learn_from(&batch, 0.2);
     assert!(tally.gradient_norm.is_finite() && refusal.is_none(), "without it the step is made");
+}
+
+/// An action that has become as good as impossible, and was worth it: the loss and its slope are
+/// clipped, the divergence is not.
+#[test]
+fn an_infinite_divergence_is_a_fault_and_no_reason_to_stop_early() {
+    for target_kl in [None, Some(0.01)] {
+        let config = Config {
+            n_envs: 2,
+            n_steps: 16,
+            target_kl,
+            normalize_advantage: false,
+            ..Config::default()
+        };
+        let mut ppo = Ppo::new(cart_poles(2), &config, 1, Team::new(1));
+        ppo.update();
+        ppo.rollout.log_probs.fill(-1e30);
+        ppo.rollout.advantages.fill(1.0);
+        let before = ppo.policy().sha256();
+        let update = ppo.learn();
+        let found = |metric| update.iter().find(|(name, _)| *name == metric).unwrap().1;
+        assert!(found(Metric::Loss).is_finite(), "{target_kl:?}");
+        assert_eq!(found(Metric::ApproxKl), f64::INFINITY, "{target_kl:?}");
+        assert!(ppo.fault().is_some(), "{target_kl:?}");
+        assert_eq!(ppo.policy().sha256(), before, "{target_kl:?}");
+    }
 }
