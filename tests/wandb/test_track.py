@@ -224,7 +224,7 @@ def told(server):
 
 def test_without_a_key_nothing_begins(tmp_path):
     trainer = Trainer(tmp_path, "http://127.0.0.1:9")
-    _, besides = trainer.train("--steps", 5_000, code=2)
+    _, besides = trainer.train("--steps", 5_000, code=5)
     for word in ("http://127.0.0.1:9", "WANDB_API_KEY", "wandb login"):
         assert word in besides
     assert not list(trainer.data.glob("runs/*"))
@@ -240,7 +240,7 @@ def test_a_key_of_another_server_is_not_sent(server, tmp_path):
     trainer = Trainer(tmp_path, server.address, server.key)
     result, _ = trainer.train("--steps", 5_000)
     trainer.environment["WANDB_BASE_URL"] = "http://127.0.0.1:9"
-    _, besides = trainer.ran("track", result["run_id"], code=2)
+    _, besides = trainer.ran("track", result["run_id"], code=5)
     assert server.address in besides and "no key" in besides
 
 

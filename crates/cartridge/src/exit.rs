@@ -1,5 +1,5 @@
-//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 6 no lab,
-//! 7 not everything was tried.
+//! How the command ends: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 5 no key
+//! for another server, 6 no lab, 7 not everything was tried.
 
 use std::io::Write as _;
 use std::process::{ExitCode, Termination};
@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     NotFound = 3,
     /// It cannot be done now.
     Conflict = 4,
+    /// There is no key for a server that is to be told.
+    Auth = 5,
     /// No lab is there to be asked.
     NoLab = 6,
     /// Nothing is wrong, and not everything was tried.
@@ -58,7 +60,6 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::BadActions { .. }
             | RunError::BadDatasetName(_)
             | RunError::Wandb(_)
-            | RunError::NoWandbKey(_)
             | RunError::BadWandbServer(_)
             | RunError::BadToken { .. },
         ) => Exit::Usage,
@@ -106,6 +107,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             | RunError::LabRunning { .. }
             | RunError::Store(StoreError::InUse(_)),
         ) => Exit::Conflict,
+        Some(RunError::NoWandbKey(_)) => Exit::Auth,
         _ => Exit::Failed,
     }
 }

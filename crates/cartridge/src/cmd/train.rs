@@ -246,6 +246,7 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
         ("--steps", args.steps.is_some()),
         ("--threads", args.threads.is_some()),
         ("--early-stop", args.early_stop),
+        ("--capture-video", args.capture_video),
     ];
     if let Some((word, _)) = of_experiment.iter().find(|(_, is_given)| *is_given) {
         let detail = format!(

@@ -80,6 +80,11 @@ fn templates_are_made_cloned_and_run_without_a_lab() {
         text(&refused.stderr)
             .contains("`trainer.gamma` cannot be changed in a run of this experiment")
     );
+    for given in ["--capture-video", "--early-stop"] {
+        let refused = run(data, &["train", "--experiment", &id, given, "--data", "."]);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains(given), "{}", text(&refused.stderr));
+    }
     let unknown = run(data, &["experiments", "show", "e-000000", "--data", "."]);
     assert_eq!(unknown.status.code(), Some(3));
 
