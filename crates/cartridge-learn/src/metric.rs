@@ -73,6 +73,8 @@ pub enum Metric {
     ArenaBest,
     /// Share of the points against a fixed opponent.
     ArenaBaseline,
+    /// Share of the points against a stronger one.
+    ArenaStrong,
     /// Rating by the games of evaluations, in Elo above the fixed opponent.
     ArenaElo,
     /// Share of held positions in which the policy's move changes the outcome for the worse.
@@ -148,6 +150,7 @@ impl Metric {
         Self::WindowDifferent,
         Self::ArenaBest,
         Self::ArenaBaseline,
+        Self::ArenaStrong,
         Self::ArenaElo,
         Self::SolverError,
         Self::SolverErrorHard,
@@ -205,6 +208,7 @@ impl Metric {
             Self::WindowDifferent => "replay/different_positions",
             Self::ArenaBest => "arena/score_best",
             Self::ArenaBaseline => "arena/score_baseline",
+            Self::ArenaStrong => "arena/score_strong",
             Self::ArenaElo => "arena/elo",
             Self::SolverError => "solver/value_error",
             Self::SolverErrorHard => "solver/value_error_hard",
@@ -263,6 +267,7 @@ impl Metric {
             Self::WindowDifferent => "Different positions",
             Self::ArenaBest => "Score against the best",
             Self::ArenaBaseline => "Score against the baseline",
+            Self::ArenaStrong => "Score against the strong baseline",
             Self::ArenaElo => "Rating",
             Self::SolverError => "Value errors",
             Self::SolverErrorHard => "Value errors, hard positions",

@@ -120,6 +120,16 @@ impl Opponent {
         }
     }
 
+    /// Who goes on telling trainings apart when the baseline is always beaten, and by how much Elo it
+    /// is above that one (`benches/results/levels.jsonl`). Nobody is above a perfect player.
+    pub fn strong_baseline(game: &str) -> Option<(Self, f64)> {
+        match game {
+            "connect4" => Some((Self::Mcts { n_simulations: 1000 }, 246.0)),
+            "othello" => Some((Self::AlphaBeta { depth: 5 }, 424.0)),
+            _ => None,
+        }
+    }
+
     /// The level of `game` that this opponent is, if it is one.
     pub fn level(self, game: &str) -> Option<&'static Level> {
         Self::levels(game).iter().find(|level| level.opponent == self)

@@ -366,7 +366,7 @@ impl SelfPlay {
         Ok(())
     }
 
-    /// Plays against the best so far and against the fixed opponent, and promotes what is better.
+    /// Plays against the best so far and against the fixed opponents, and promotes what is better.
     fn measure(&mut self, is_end: bool) -> Result<()> {
         let step = self.training.step();
         let plan = &self.config.evaluation;
@@ -379,6 +379,14 @@ impl SelfPlay {
         let opponent = Opponent::baseline(&game);
         let network = self.training.network();
         let fixed = against_opponent(&game, network, opponent, plan, &mut self.arena)?;
+        let strong = match Opponent::strong_baseline(&game) {
+            Some((opponent, elo)) => {
+                let network = self.training.network();
+                let scores = against_opponent(&game, network, opponent, plan, &mut self.arena)?;
+                Some((opponent, elo, scores))
+            }
+            None => None,
+        };
         let best = self.best_network()?;
         let of_best = match &best {
             Some((_, best)) => {
@@ -388,6 +396,7 @@ impl SelfPlay {
             None => None,
         };
         let mut games = vec![(0.0, fixed.0.len(), fixed.share())];
+        games.extend(strong.iter().map(|(_, elo, scores)| (*elo, scores.0.len(), scores.share())));
         if let (Some((elo, _)), Some(scores)) = (self.best, &of_best) {
             games.push((elo, scores.0.len(), scores.share()));
         }
@@ -398,10 +407,14 @@ impl SelfPlay {
             (Metric::ArenaElo, elo),
             (Metric::EvaluationReward, 2.0 * fixed.share() - 1.0),
         ];
+        scalars.extend(strong.iter().map(|(_, _, scores)| (Metric::ArenaStrong, scores.share())));
         scalars.extend(win_rate.map(|share| (Metric::ArenaBest, share)));
         let scalars = scalars.into_iter().map(|(metric, value)| (metric.name().to_owned(), value));
         self.journal.metrics(step, scalars, &[])?;
-        self.log_match(&name, &Rated::Opponent(opponent), &fixed, plan)?;
+        self.log_match(&name, &Rated::Baseline(opponent), &fixed, plan)?;
+        if let Some((opponent, _, scores)) = &strong {
+            self.log_match(&name, &Rated::Strong(*opponent), scores, plan)?;
+        }
         if let (Some((best, _)), Some(scores)) = (&best, &of_best) {
             self.log_match(&name, &Rated::Checkpoint(best), scores, plan)?;
         }
@@ -502,11 +515,14 @@ impl SelfPlay {
                 sha256: Some(manifest.weights_sha256),
             })
         };
+        let fixed_player = |opponent: Opponent| MatchPlayer {
+            key: opponent.to_string(),
+            name: opponent.name(),
+            sha256: None,
+        };
         let (b, which) = match rival {
-            Rated::Opponent(opponent) => {
-                let (key, name) = (opponent.to_string(), opponent.name());
-                (MatchPlayer { key, name, sha256: None }, "baseline")
-            }
+            Rated::Baseline(opponent) => (fixed_player(*opponent), "baseline"),
+            Rated::Strong(opponent) => (fixed_player(*opponent), "strong"),
             Rated::Checkpoint(name) => (checkpoint_player(name)?, "best"),
             Rated::Champion(champion) => ((*champion).clone(), "champion"),
         };
@@ -535,7 +551,8 @@ impl SelfPlay {
 
 /// Whom an evaluation was played against.
 enum Rated<'a> {
-    Opponent(Opponent),
+    Baseline(Opponent),
+    Strong(Opponent),
     Checkpoint(&'a str),
     Champion(&'a MatchPlayer),
 }
