@@ -47,6 +47,7 @@ pub fn check_game<G: Game>(seed: u64) {
         check_text(&game);
         check_playout(&game, seed);
         check_urgent(&game);
+        check_decisive(&game);
         check_scores(&game);
         check_scene(&game.scene());
         if legal.is_empty() {
@@ -318,6 +319,20 @@ fn check_urgent<G: Game>(game: &G) {
             assert!(wins(&next, seat, block), "what is not blocked wins");
         }
     }
+}
+
+#[track_caller]
+fn check_decisive<G: Game>(game: &G) {
+    let Some(action) = game.decisive() else { return };
+    let Turn::Seat(seat) = game.turn() else { panic!("nothing is decisive when all is over") };
+    let mut next = game.clone();
+    next.apply(action);
+    while next.turn() != Turn::Over {
+        let forced: Vec<Action> = next.legal_actions().collect();
+        assert_eq!(forced.len(), 1, "nobody has a choice after what is decisive");
+        next.apply(forced[0]);
+    }
+    assert_eq!(next.score(seat), G::SPEC.scores.1, "what is decisive wins");
 }
 
 #[track_caller]

@@ -59,6 +59,15 @@ pub trait Game:
         None
     }
 
+    /// An action that wins the game for the seat to move, at once or when everybody has done what is
+    /// left to do without a choice, for games that can tell at a glance.
+    fn decisive(&self) -> Option<Action> {
+        match self.urgent() {
+            Some(Urgent::Win(action)) => Some(action),
+            Some(Urgent::Block(_)) | None => None,
+        }
+    }
+
     /// Plays random actions to the end and returns how many: [`random_action`] until over.
     ///
     /// A game that overrides this for speed draws the same numbers for the same actions.

@@ -44,6 +44,8 @@ const SIDE: usize = 8;
 const N_SQUARES: usize = SIDE * SIDE;
 /// The action that is no square.
 const PASS: usize = N_SQUARES;
+/// No disc turns more: on d4, in eight directions, less the own disc at each end.
+const MOST_FLIPS: u32 = 19;
 /// d4 and e5 are white, e4 and d5 black.
 const START: [u64; 2] = [1 << 28 | 1 << 35, 1 << 27 | 1 << 36];
 /// All squares but the left and right edges, over which a shift would wrap round.
@@ -155,6 +157,17 @@ impl Game for Othello {
     fn hash64(&self) -> u64 {
         let rest = u64::from(self.to_move) | u64::from(self.n_passes) << 1;
         mix(mix(mix(self.discs[0]) ^ self.discs[1]) ^ rest)
+    }
+
+    /// Who turns the other's last discs has won after two passes.
+    fn decisive(&self) -> Option<Action> {
+        let (own, other) = (usize::from(self.to_move), usize::from(1 - self.to_move));
+        let [own, other] = [self.discs[own], self.discs[other]];
+        if other.count_ones() > MOST_FLIPS || self.n_passes == 2 {
+            return None;
+        }
+        let mut actions = self.legal_actions().filter(|action| action.0 != PASS);
+        actions.find(|action| flips(own, other, 1 << action.0) == other)
     }
 
     fn playout(&mut self, rng: &mut fastrand::Rng) -> usize {

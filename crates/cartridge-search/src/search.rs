@@ -19,8 +19,9 @@
 //! * Ends are backed up as proven scores (Winands, Björnsson and Saito 2008, "Monte-Carlo tree
 //!   search solver"): a position is proven when one action wins or all are proven. What is lost is
 //!   not visited again, and a search whose root is proven is over. Where a game can tell
-//!   ([`Game::urgent`]), a position that wins at once is proven when it is met, and so is the loss
-//!   of all who do not block.
+//!   ([`Game::decisive`], [`Game::urgent`]), a position with a winning action is proven when it is
+//!   met, and so is the loss of all who do not block. So what allows a win is refuted by its first
+//!   visit, however little the network thinks of that answer.
 //! * [`advance`](Search::advance) keeps what is known of the position after an action.
 //! * The same seed and the same answers make the same tree, bit for bit.
 //!

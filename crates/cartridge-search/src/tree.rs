@@ -182,10 +182,9 @@ impl<G: Game> Tree<G> {
         }
         let mut game = node.game.clone();
         game.apply(edge.action());
-        let proven = match (game.turn(), game.urgent()) {
-            (Turn::Over, _) => Some(whole(game.score(FIRST))),
-            (Turn::Seat(seat), Some(Urgent::Win(_))) => Some(whole(sign(seat))),
-            _ => None,
+        let proven = match game.turn() {
+            Turn::Over => Some(whole(game.score(FIRST))),
+            Turn::Seat(seat) => game.decisive().map(|_| whole(sign(seat))),
         };
         if proven.is_some() {
             self.edges[via as usize].proven = proven;
@@ -239,7 +238,11 @@ impl<G: Game> Tree<G> {
     pub(crate) fn win_at_once(&mut self) {
         let root = &self.nodes[ROOT as usize];
         let win = whole(root.sign);
+        let decisive = root.game.decisive();
         let wins = |action| {
+            if decisive == Some(action) {
+                return true;
+            }
             let mut next = root.game.clone();
             next.apply(action);
             next.turn() == Turn::Over && whole(next.score(FIRST)) == win

@@ -92,6 +92,21 @@ fn a_seat_without_a_move_passes_and_the_other_goes_on() {
 }
 
 #[test]
+fn turning_the_last_discs_is_decisive() {
+    let name = |game: Othello| game.decisive().map(Othello::action_name);
+    assert_eq!(name(play("e6 f4 e3 f6 g5 d6 e7 f5")), Some("c5".to_owned()));
+    assert_eq!(name(play("e6 f4 c3 c6 c4 d6 g4 c5 c7 f3")), Some("g2".to_owned()));
+    for none in [
+        "",
+        "e6 f4 e3 f6 g5 d6 e7",
+        "e6 f4 e3 f6 g5 d6 e7 f5 c5",
+        "e6 f4 e3 f6 g5 d6 e7 f5 c5 pass pass",
+    ] {
+        assert_eq!(name(play(none)), None, "{none}");
+    }
+}
+
+#[test]
 #[should_panic(expected = "passing needs a position without a move")]
 fn nobody_passes_who_has_a_move() {
     play("pass");
