@@ -169,6 +169,19 @@ describe.each(SIZES)('the arena at $name', (size) => {
     expect(complaints.take()).toEqual([]);
   });
 
+  test('runs are ordered by their experiment, which is a step away', async () => {
+    await page.goto(`${lab.origin}/runs`);
+    if (size.width < 720) await page.getByLabel('Order').selectOption('experiment');
+    else await page.getByRole('button', { name: 'Experiment', exact: true }).click();
+    await page.waitForURL('**sort=experiment');
+    const first = page.locator(size.width < 720 ? 'li .card' : 'tbody tr:not(.space)').first();
+    await first.getByRole('link', { name: /e-[0-9a-z]{6}$/ }).waitFor();
+    await look(page, `runs-experiment-${size.name}`);
+    await first.getByRole('link', { name: /e-[0-9a-z]{6}$/ }).click();
+    await page.waitForURL(/\/experiments\/e-[0-9a-z]{6}$/);
+    expect(complaints.take()).toEqual([]);
+  });
+
   test('a tournament fills its cross table, and the leaderboard rates the players', async () => {
     await page.goto(`${lab.origin}/tournaments?new=yes&game=tictactoe`);
     await page.getByLabel('Player 1').selectOption('builtin:random');
