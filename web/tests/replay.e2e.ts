@@ -346,6 +346,24 @@ test('an episode that a person played is seen again', async () => {
   await close(context);
 });
 
+test.each(SIZES)('a run without episodes says what can be done, at $name', async (size) => {
+  const { context, page, complaints } = await open(browser, size, { storageState: session });
+  await page.route(`**/api/runs/${trained}/episodes?*`, async (route) => {
+    const response = await route.fetch();
+    const json = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...json, episodes: [], total: 0, next_cursor: null } });
+  });
+  await page.goto(`${lab.origin}/replay?run=${trained}`);
+  await page.getByText('No episode of it was recorded.').waitFor();
+  const command = page.getByRole('group', { name: 'Command' });
+  expect(await command.textContent()).toContain(`/api/runs/${trained}/evaluate`);
+  await shoot(page, 'replay-no-episodes', size);
+  await expectSound(page, complaints);
+  await page.getByRole('link', { name: 'Evaluate its policy' }).click();
+  await page.waitForURL(`**/evaluations?new=policy&run=${trained}`);
+  await close(context);
+});
+
 test.each(SIZES)('what people play is in the theatre, on boards too, at $name', async (size) => {
   const { context, page, complaints } = await open(browser, size, { storageState: session });
   await page.goto(`${lab.origin}/play?game=tictactoe&opponent=builtin:random`);
