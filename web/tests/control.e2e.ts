@@ -99,6 +99,14 @@ describe.each(SIZES)('at $name', (size) => {
     await page.mouse.up();
     await closer;
     expect(page.url()).toMatch(/scale=log.*range=/);
+    const width = () => {
+      const [low, high] = (new URL(page.url()).searchParams.get('range') ?? '').split('..');
+      return Number(high) - Number(low);
+    };
+    const before = width();
+    await page.keyboard.press('t');
+    await page.keyboard.press('z');
+    await expect.poll(width).toBeGreaterThan(before);
     await page.reload();
     await page.getByRole('button', { name: 'Follow', pressed: false }).click();
     await page.waitForURL((url) => !url.searchParams.has('range'));

@@ -137,6 +137,17 @@ describe.each(SIZES)('at $name', (size) => {
     await expect.poll(step(page)).toBe(best.length);
     await page.keyboard.press('Home');
     await expect.poll(step(page)).toBe(0);
+    // The keys of boards elsewhere do the same.
+    for (const [key, at] of [
+      ['j', 1],
+      ['Shift+J', 11],
+      ['k', 10],
+      ['$', best.length],
+      ['0', 0],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(step(page)).toBe(at);
+    }
     await page.locator('.picture').click({ position: { x: 40, y: 90 } });
     await page.keyboard.press('Space');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
