@@ -178,6 +178,29 @@ describe.each(SIZES)('training at $name', (size) => {
     expect(complaints.take()).toEqual([]);
   });
 
+  test('TRAIN tells of a wrong setting that is folded away, and goes to it', async () => {
+    const discount = page.getByLabel('Discount', { exact: true });
+    await page.goto(`${lab.origin}/lab?set=trainer.gamma=2`);
+    if (size.width < 1120) await page.locator('.setup > summary').click();
+    // Where a link brings a wrong one along, it is in sight.
+    await discount.waitFor();
+    await page.getByText('more, 1 changed').click();
+    await discount.waitFor({ state: 'hidden' });
+    if (size.width < 1120) await page.locator('.setup > summary').click();
+    await page.getByRole('button', { name: 'Train', exact: true }).click();
+    const said = page.getByRole('alert').filter({ hasText: '1 setting is wrong' });
+    await said.waitFor();
+    await expect
+      .poll(() => discount.evaluate((field) => field === document.activeElement))
+      .toBe(true);
+    await shoot(page, 'lab-wrong-setting', size);
+    await discount.fill('0.95');
+    await discount.blur();
+    await said.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('run')).toBeNull();
+    expect(complaints.take()).toEqual([]);
+  });
+
   test('TRAIN starts a run, figures and curves move, STOP ends it', async () => {
     const id = await train(page, size, '50,000,000');
     const early = await rises(meanReward(page), 0, 30_000);

@@ -161,11 +161,25 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.getByRole('button', { name: 'Archive' }).click();
     // The runs that were started before can still be taken back, too.
     const said = page.locator('.toast', { hasText: 'Archived; its runs stay' });
+    await said.getByRole('button', { name: 'Copy curl' }).waitFor();
     await said.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
     await page.goto(`${lab.origin}/experiments?q=${size.name}`);
     await page.getByRole('link', { name: `Pole ${size.name}`, exact: true }).waitFor();
     await look(page, `experiments-${size.name}`);
+    expect(complaints.take()).toEqual([]);
+  });
+
+  test('runs are ordered by their experiment, which is a step away', async () => {
+    await page.goto(`${lab.origin}/runs`);
+    if (size.width < 720) await page.getByLabel('Order').selectOption('experiment');
+    else await page.getByRole('button', { name: 'Experiment', exact: true }).click();
+    await page.waitForURL('**sort=experiment');
+    const first = page.locator(size.width < 720 ? 'li .card' : 'tbody tr:not(.space)').first();
+    await first.getByRole('link', { name: /e-[0-9a-z]{6}$/ }).waitFor();
+    await look(page, `runs-experiment-${size.name}`);
+    await first.getByRole('link', { name: /e-[0-9a-z]{6}$/ }).click();
+    await page.waitForURL(/\/experiments\/e-[0-9a-z]{6}$/);
     expect(complaints.take()).toEqual([]);
   });
 
@@ -319,7 +333,8 @@ describe.each(SIZES)('the arena at $name', (size) => {
     // Put away, it is not listed; it comes back by its own button.
     await page.getByRole('link', { name: 'pole' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
-    await page.getByText('pole is archived').waitFor();
+    const putAway = page.locator('.toast', { hasText: 'pole is archived' });
+    await putAway.getByRole('button', { name: 'Copy curl' }).waitFor();
     await page.locator('.badge', { hasText: 'archived' }).waitFor();
     await page.getByRole('button', { name: 'Unarchive' }).click();
     await page.getByText('pole is back from the archive').waitFor();

@@ -99,6 +99,14 @@ describe.each(SIZES)('at $name', (size) => {
     await page.mouse.up();
     await closer;
     expect(page.url()).toMatch(/scale=log.*range=/);
+    const width = () => {
+      const [low, high] = (new URL(page.url()).searchParams.get('range') ?? '').split('..');
+      return Number(high) - Number(low);
+    };
+    const before = width();
+    await page.keyboard.press('t');
+    await page.keyboard.press('z');
+    await expect.poll(width).toBeGreaterThan(before);
     await page.reload();
     await page.getByRole('button', { name: 'Follow', pressed: false }).click();
     await page.waitForURL((url) => !url.searchParams.has('range'));
@@ -262,6 +270,25 @@ describe.each(SIZES)('at $name', (size) => {
       fullPage: true,
     });
     await expectSound(page, complaints);
+    // A zoom looks closer at every run, and what was measured lies behind the smoothed lines.
+    const closer = [...seeds, endless].map((id) =>
+      page.waitForResponse((response) =>
+        response.url().includes(`/${id}/metrics?points=1000&from=`),
+      ),
+    );
+    const chart = page.locator('.u-over').first();
+    await chart.scrollIntoViewIfNeeded();
+    const box = await chart.boundingBox();
+    if (!box) throw new Error('no chart');
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await Promise.all(closer);
+    await shoot(page, 'compare-zoomed', size);
+    await expectSound(page, complaints);
+    await page.getByRole('button', { name: 'Follow', pressed: false }).click();
+    await page.waitForURL((url) => !url.searchParams.has('range'));
     await page.getByRole('button', { name: `Leave out ${endless}` }).click();
     await page.getByRole('img', { name: 'Mean return of 2 of 2 lines' }).waitFor();
     expect(page.url(), 'what else was chosen stays').toContain('seeds=apart');

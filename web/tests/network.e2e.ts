@@ -286,6 +286,9 @@ describe.each(SIZES)('networks at $name', (size) => {
     await figures.filter({ hasText: /Games\s*\d/ }).waitFor();
     expect(await figures.filter({ hasText: 'Mean reward' }).count()).toBe(0);
     await page.getByText(/first player won \d+, drew \d+, lost \d+/).waitFor();
+    // What the newest policy plays is told to who cannot see it, too.
+    const feed = page.getByRole('region', { name: 'Live feed' });
+    await feed.getByText(/On the board: column/).waitFor({ state: 'attached' });
     await shoot(page, 'lab-self-play', size);
     await expectSound(page, complaints);
   });
@@ -322,6 +325,17 @@ test('while a training goes on its board shows one game after the other', async 
   await expect.poll(picture, { timeout: 30_000 }).not.toBe(before);
   expect(await state()).toBe('running');
   await expectSoundAtAllSizes(page, complaints);
+  // Wherever else it is shown, it is told as well.
+  for (const [at, where] of [
+    [`/lab?run=${live}`, '.slot.feed'],
+    ['/', '.now article'],
+    ['/?kiosk=1', '.kiosk .stage'],
+  ] as const) {
+    await page.goto(lab.origin + at);
+    const told = page.locator(where).getByText(/On the board: .*first player's/);
+    await told.waitFor({ state: 'attached', timeout: 30_000 });
+    await expectSoundAtAllSizes(page, complaints);
+  }
   await lab.call(`/api/runs/${live}/terminate`, 'POST');
   await lab.ended(live);
   await close(context);

@@ -137,6 +137,17 @@ describe.each(SIZES)('at $name', (size) => {
     await expect.poll(step(page)).toBe(best.length);
     await page.keyboard.press('Home');
     await expect.poll(step(page)).toBe(0);
+    // The keys of boards elsewhere do the same.
+    for (const [key, at] of [
+      ['j', 1],
+      ['Shift+J', 11],
+      ['k', 10],
+      ['$', best.length],
+      ['0', 0],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(step(page)).toBe(at);
+    }
     await page.locator('.picture').click({ position: { x: 40, y: 90 } });
     await page.keyboard.press('Space');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
@@ -343,6 +354,24 @@ test('an episode that a person played is seen again', async () => {
   await expect.poll(step(page)).toBe(length);
   await page.getByText('the pole fell', { exact: false }).first().waitFor();
   expect(complaints.take()).toEqual([]);
+  await close(context);
+});
+
+test.each(SIZES)('a run without episodes says what can be done, at $name', async (size) => {
+  const { context, page, complaints } = await open(browser, size, { storageState: session });
+  await page.route(`**/api/runs/${trained}/episodes?*`, async (route) => {
+    const response = await route.fetch();
+    const json = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...json, episodes: [], total: 0, next_cursor: null } });
+  });
+  await page.goto(`${lab.origin}/replay?run=${trained}`);
+  await page.getByText('No episode of it was recorded.').waitFor();
+  const command = page.getByRole('group', { name: 'Command' });
+  expect(await command.textContent()).toContain(`/api/runs/${trained}/evaluate`);
+  await shoot(page, 'replay-no-episodes', size);
+  await expectSound(page, complaints);
+  await page.getByRole('link', { name: 'Evaluate its policy' }).click();
+  await page.waitForURL(`**/evaluations?new=policy&run=${trained}`);
   await close(context);
 });
 

@@ -214,6 +214,24 @@ describe.each(SIZES)('analytics at $name', (size) => {
     await page.getByRole('heading', { name: `Iteration ${chosen}` }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText(/^paused/).waitFor();
+
+    // A run of which nothing is known yet says what can be done.
+    const history = '**/api/analytics/runs/*/history*';
+    await page.route(history, async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...json, windows: [] } });
+    });
+    await page.reload();
+    await page.getByText('No window has this figure yet').waitFor();
+    const trend = page.getByRole('region', { name: 'Trend' });
+    const command = trend.getByRole('group', { name: 'Command' });
+    expect(await command.textContent()).toContain(`/api/analytics/runs/${trained}/history`);
+    await shoot(page, 'analytics-no-trend', size);
+    await expectSound(page, complaints);
+    await page.unroute(history);
+    await trend.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('slider').waitFor();
     await close(context);
   });
 });

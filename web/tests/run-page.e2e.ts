@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seriousViolations } from './axe';
 import { SIZES, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
-import { expectSound } from './sound';
+import { expectSound, shoot } from './sound';
 
 const SCREENSHOTS = 'screenshots';
 const SHORT = ['--set', 'evaluation.final_episodes=2', '--set', 'evaluation.episodes=1'];
@@ -184,7 +184,11 @@ test.each(SIZES)('a run that is deleted in one tab leaves the others, at $name',
   await other.page.waitForURL('**/runs');
   await list.page.getByRole('link', { name: doomed }).first().waitFor({ state: 'detached' });
   await same.page.getByRole('heading', { name: `${doomed} was deleted` }).waitFor();
-  await other.page.getByRole('button', { name: 'Undo' }).click();
+  await other.page.locator('.toast').getByRole('button', { name: 'Undo' }).waitFor();
+  const command = same.page.getByRole('group', { name: 'Command' });
+  expect(await command.textContent()).toContain(`/api/runs/${doomed}/restore`);
+  await shoot(same.page, 'run-deleted', size);
+  await same.page.getByRole('button', { name: 'Restore', exact: true }).click();
   await drawn(same.page, 'Mean return').waitFor();
   await list.page.getByRole('link', { name: doomed }).first().waitFor();
   // A page may have asked for a part of the run at the moment when it went.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use cartridge_games::env::{AnyAction, Env, EnvAction};
-use cartridge_games::game::Action;
+use cartridge_games::game::{Action, Seat};
 use cartridge_games::registry::make_world;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
@@ -58,6 +58,8 @@ pub struct Moment {
     pub action: Option<AnyAction>,
     /// What is seen, if that is no more than [`MAX_OBSERVATION`] numbers.
     pub observation: Option<Vec<f32>>,
+    /// Whose pieces lie where each action of a game is chosen, the lowest first.
+    pub pieces: Option<Vec<Vec<Seat>>>,
     /// The picture.
     pub image: Image,
 }
@@ -221,6 +223,7 @@ impl Show {
             action: self.action.clone(),
             observation: (self.observation.len() <= MAX_OBSERVATION)
                 .then(|| self.observation.clone()),
+            pieces: self.env.pieces(),
             image: Image::Scene(self.env.scene()),
         }
     }
@@ -299,6 +302,7 @@ impl ForeignFrames {
             timestep,
             action: None,
             observation: None,
+            pieces: None,
             image,
         })
     }

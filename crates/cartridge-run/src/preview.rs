@@ -1,10 +1,10 @@
 //! One episode as pictures: what the idle environment looks like, or what a checkpoint does now.
 
-use cartridge_games::Action;
 use cartridge_games::env::{AnyAction, EnvSpec};
 use cartridge_games::registry::make_world;
 use cartridge_games::scene::Scene;
 use cartridge_games::seeds::{Stream, episode_seed};
+use cartridge_games::{Action, Seat};
 use cartridge_learn::board_net::{BoardNet, Workspace};
 use cartridge_learn::policy::Policy;
 use serde_json::{Map, Value};
@@ -37,6 +37,8 @@ pub struct Frame {
     pub scene: Scene,
     /// What the agent sees.
     pub observation: Vec<f32>,
+    /// Whose pieces lie where each action of a game is chosen, the lowest first.
+    pub pieces: Option<Vec<Vec<Seat>>>,
     /// The action that led here; none at the start.
     pub action: Option<AnyAction>,
     /// Reward of that action.
@@ -72,6 +74,7 @@ pub fn preview(
     let mut frames = vec![Frame {
         scene: env.scene(),
         observation: observation.clone(),
+        pieces: env.pieces(),
         action: None,
         reward: 0.0,
         total_reward: 0.0,
@@ -95,6 +98,7 @@ pub fn preview(
         frames.push(Frame {
             scene: env.scene(),
             observation: observation.clone(),
+            pieces: env.pieces(),
             action: Some(action),
             reward: step.reward,
             total_reward,

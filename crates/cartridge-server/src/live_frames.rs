@@ -12,6 +12,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use cartridge_games::env::AnyAction;
+use cartridge_games::game;
 use cartridge_games::scene::Scene;
 use cartridge_run::live::{ForeignFrames, Image, Moment, PixelFormat, Show, Source};
 use cartridge_run::steer::{self, By};
@@ -98,6 +99,11 @@ pub struct LiveFrame {
     /// What is seen; none where it is more than a few numbers, or nobody knows.
     #[schema(required)]
     pub observation: Option<Vec<f32>>,
+    /// The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
+    /// who cannot see the board; only of games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Vec<usize>>>)]
+    pub pieces: Option<Vec<Vec<game::Seat>>>,
     /// The picture as shapes; none where it comes as pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
@@ -156,6 +162,7 @@ impl LiveFrame {
             timestep: moment.timestep,
             action: moment.action.clone(),
             observation: moment.observation.clone(),
+            pieces: moment.pieces.clone(),
             scene,
             image,
         }

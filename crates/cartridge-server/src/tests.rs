@@ -543,6 +543,12 @@ async fn an_idle_environment_can_be_watched() {
     let (_, again) = lab.ask("GET", "/api/environments/CartPole-v1/preview?seed=3", None).await;
     assert_eq!(again, preview);
     assert_eq!(preview["notice"], Value::Null);
+    assert_eq!(frames[0].get("pieces"), None, "there is no board");
+    // A board is told, column by column, to who cannot see it.
+    let (_, game) = lab.ask("GET", "/api/environments/connect4/preview", None).await;
+    assert_eq!(game["frames"][0]["pieces"], json!([[], [], [], [], [], [], []]));
+    let column = game["frames"][1]["action"].as_u64().unwrap() as usize;
+    assert_eq!(game["frames"][1]["pieces"][column], json!([0]));
     // An old id is that of what has taken its place, and the answer says so.
     let (_, old) = lab.ask("GET", "/api/environments/LunarLander-v2/preview", None).await;
     assert_eq!(old["env_id"], "LunarLander-v3");

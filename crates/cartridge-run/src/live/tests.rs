@@ -162,3 +162,22 @@ fn a_board_is_seen_and_not_read_out() {
     assert!(show.advance());
     assert!(show.moment().observation.is_none() && show.moment().action.is_some());
 }
+
+#[test]
+fn whose_pieces_lie_where_is_told_of_boards() {
+    let (_folder, data, dir, id) = run_of("connect4");
+    // The first player stacks four in column 3 while the second stacks in column 0.
+    record(&dir, "connect4", 1, |step| AnyAction::Discrete(Action([3, 0][step % 2])));
+    let mut show = Show::open(&data, &id).unwrap();
+    assert_eq!(show.moment().pieces, Some(vec![Vec::new(); 7]));
+    for _ in 0..3 {
+        assert!(show.advance());
+    }
+    let mut expected = vec![Vec::new(); 7];
+    expected[3] = vec![Seat(0), Seat(0)];
+    expected[0] = vec![Seat(1)];
+    assert_eq!(show.moment().pieces, Some(expected));
+
+    let (_folder, data, _dir, id) = run_of("CartPole-v1");
+    assert_eq!(Show::open(&data, &id).unwrap().moment().pieces, None, "there is no board");
+}

@@ -5,7 +5,7 @@ use axum::extract::State;
 use cartridge_games::controls::{self, Effect, Idle};
 use cartridge_games::env::{ActionSpace, AnyAction, EnvSpec};
 use cartridge_games::fastrand;
-use cartridge_games::game::Action;
+use cartridge_games::game::{Action, Seat};
 use cartridge_games::registry::{self, AnyGame};
 use cartridge_games::scene::Scene;
 use cartridge_run::config::{Algorithm, run_options};
@@ -213,6 +213,11 @@ pub struct Frame {
     pub scene: Scene,
     /// What the agent sees.
     pub observation: Vec<f32>,
+    /// The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
+    /// who cannot see the board; only of games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Vec<usize>>>)]
+    pub pieces: Option<Vec<Vec<Seat>>>,
     /// The action that led here; none at the start.
     #[schema(required)]
     pub action: Option<AnyAction>,
@@ -234,12 +239,13 @@ impl Preview {
             length: frames.len() - 1,
             frames: frames
                 .into_iter()
-                .map(|preview::Frame { scene, observation, action, reward, total_reward }| Frame {
-                    scene,
-                    observation,
-                    action,
-                    reward,
-                    total_reward,
+                .map(|frame| Frame {
+                    scene: frame.scene,
+                    observation: frame.observation,
+                    pieces: frame.pieces,
+                    action: frame.action,
+                    reward: frame.reward,
+                    total_reward: frame.total_reward,
                 })
                 .collect(),
             terminated,

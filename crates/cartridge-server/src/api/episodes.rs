@@ -246,7 +246,8 @@ pub struct EpisodeMoment {
     /// The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
     /// who cannot see the board; only of games.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pieces: Option<Vec<Vec<usize>>>,
+    #[schema(value_type = Option<Vec<Vec<usize>>>)]
+    pub pieces: Option<Vec<Vec<Seat>>>,
     /// Unix seconds, where a foreign trainer said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<f64>,
@@ -257,8 +258,6 @@ pub struct EpisodeMoment {
 
 impl From<episode::Moment> for EpisodeMoment {
     fn from(moment: episode::Moment) -> Self {
-        let seats = |pieces: Vec<Seat>| pieces.into_iter().map(|seat| seat.0).collect();
-        let on_board = |board: Vec<Vec<Seat>>| board.into_iter().map(seats).collect();
         Self {
             step: moment.step,
             action: moment.action,
@@ -267,7 +266,7 @@ impl From<episode::Moment> for EpisodeMoment {
             terminated: moment.terminated.unwrap_or(false),
             truncated: moment.truncated.unwrap_or(false),
             legal: moment.legal,
-            pieces: moment.pieces.map(on_board),
+            pieces: moment.pieces,
             timestamp: moment.t,
             scene: moment.scene,
         }

@@ -19,13 +19,18 @@ const LONG: Duration = Duration::from_secs(30);
 impl TestLab {
     /// A lab with trainings of CartPole that nobody trains: the tests write their files.
     pub(super) fn with_runs<const N: usize>() -> (Self, [(RunDir, String); N]) {
+        Self::with_runs_of("CartPole-v1")
+    }
+
+    /// The same of another environment, or of a game.
+    pub(super) fn with_runs_of<const N: usize>(env_id: &str) -> (Self, [(RunDir, String); N]) {
         let folder = tempfile::tempdir().unwrap();
         let data = DataDir::open(folder.path()).unwrap();
         let config = json!({ "env": {}, "algo": "ppo", "trainer": { "total_timesteps": 1000 } });
         let runs = [(); N].map(|()| {
             let manifest = |id| -> Manifest {
                 let manifest = json!({ "format": 1, "id": id, "kind": "train", "name": "a run",
-                    "env_id": "CartPole-v1", "config": config, "created_at": 1.0,
+                    "env_id": env_id, "config": config, "created_at": 1.0,
                     "cartridge_version": "0.0.0" });
                 serde_json::from_value(manifest).unwrap()
             };

@@ -17,7 +17,11 @@ use super::*;
 const LONG: Duration = Duration::from_secs(30);
 
 async fn served<const N: usize>() -> (TestLab, [(RunDir, String); N], SocketAddr) {
-    let (lab, runs) = TestLab::with_runs();
+    served_of("CartPole-v1").await
+}
+
+async fn served_of<const N: usize>(env_id: &str) -> (TestLab, [(RunDir, String); N], SocketAddr) {
+    let (lab, runs) = TestLab::with_runs_of(env_id);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(listener, lab.state.clone()));
@@ -129,6 +133,19 @@ async fn the_order_of_viewers_and_training_does_not_matter() {
         assert!(Instant::now() < gone, "nobody watches any more, and it goes on");
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn a_board_is_told_by_its_pieces() {
+    let (_lab, [(_, id)], address) = served_of("connect4").await;
+    let mut viewer = Viewer::new(address, &id, "fps=30").await;
+    let frame = viewer.see_until(|frame| frame["step"] == 1).await;
+    let mut expected = vec![json!([]); 7];
+    expected[frame["action"].as_u64().unwrap() as usize] = json!([0]);
+    assert_eq!(frame["pieces"], json!(expected));
+
+    let (_lab, [(_, id)], address) = served().await;
+    assert_eq!(Viewer::new(address, &id, "").await.see().await.get("pieces"), None);
 }
 
 #[tokio::test]

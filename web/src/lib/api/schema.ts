@@ -3353,6 +3353,11 @@ export interface components {
             /** @description What the agent sees. */
             observation: number[];
             /**
+             * @description The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
+             *     who cannot see the board; only of games.
+             */
+            pieces?: number[][] | null;
+            /**
              * Format: double
              * @description Reward of that action.
              */
@@ -3924,6 +3929,11 @@ export interface components {
             image?: string | null;
             /** @description What is seen; none where it is more than a few numbers, or nobody knows. */
             observation: number[] | null;
+            /**
+             * @description The seats whose pieces lie where each action of a game is chosen, the lowest first, for people
+             *     who cannot see the board; only of games.
+             */
+            pieces?: number[][] | null;
             /**
              * Format: double
              * @description Rewards of the episode so far.

@@ -1,4 +1,6 @@
 /** Charts by keys: what a key shows of the x axis. */
+import type { Bindings } from '$lib/keys';
+
 type Range = readonly [number, number];
 
 /** What the keys do, for those who hear the page. */
@@ -33,6 +35,15 @@ export function zoomBy(key: string, range: Range, full: Range): [number, number]
     default:
       return null;
   }
+}
+
+/** Keys of a page of charts, wherever the focus is; `press` is told the key that a chart has for it. */
+export function pageKeys(press: (key: string) => void): Bindings {
+  return {
+    't z': () => press('-'),
+    't ArrowLeft': () => press('ArrowLeft'),
+    't ArrowRight': () => press('ArrowRight'),
+  };
 }
 
 /** The part of a range that there is. */

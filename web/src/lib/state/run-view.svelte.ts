@@ -2,6 +2,7 @@
 import { api } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 import type { FeedMessage, Metrics, Run, Series } from '$lib/api/types';
+import type { Axis } from '$lib/chart/look';
 import { closer, hasEnded, mergeRows } from '$lib/merge';
 
 import { Followed } from './followed.svelte';
@@ -10,13 +11,50 @@ const POINTS = 500;
 /** A gap in the numbering loads everything again, at most this often. */
 const RELOAD_MS = 5_000;
 /** A zoom is looked at closer when it has come to rest. */
-const FOCUS_MS = 150;
+export const FOCUS_MS = 150;
 
 type Answer = [Run, Metrics];
 
 /** The curves of a run, in as many points as charts can show. */
 export function askCurves(id: string, from: { fetch?: typeof fetch } = {}): Promise<Metrics> {
   return api.get('/api/runs/{id}/metrics', { path: { id }, query: { points: POINTS }, ...from });
+}
+
+/**
+ * A stretch of the `whole` curves of a run in more detail, between two steps or two moments; null
+ * where nothing was measured in it.
+ */
+export async function askStretch(
+  id: string,
+  whole: ReadonlyMap<string, Series>,
+  axis: Axis,
+  low: number,
+  high: number,
+): Promise<ReadonlyMap<string, Series> | null> {
+  const steps = axis === 'steps' ? ([low, high] as const) : stepsBetween(whole, low, high);
+  if (!steps) return null;
+  const from = Math.max(0, Math.floor(steps[0]));
+  const to = Math.max(0, Math.ceil(steps[1]));
+  const query = { points: 2 * POINTS, from, to };
+  const found = await api.get('/api/runs/{id}/metrics', { path: { id }, query });
+  return closer(whole, found.series, [from, to]);
+}
+
+/** The steps that were taken between two moments; null where there were none. */
+export function stepsBetween(
+  series: ReadonlyMap<string, Series>,
+  low: number,
+  high: number,
+): [number, number] | null {
+  let [from, to] = [Infinity, -Infinity];
+  for (const line of series.values()) {
+    line.t.forEach((t, index) => {
+      const step = line.step[index] ?? 0;
+      if (t <= high && step > to) to = step;
+      if (t >= low && step < from) from = step;
+    });
+  }
+  return from <= to ? [from, to] : null;
 }
 
 export class RunView {
@@ -66,38 +104,14 @@ export class RunView {
   }
 
   /** Loads a stretch in more detail: between two steps, or two moments. */
-  focus(axis: 'steps' | 'wall' | 'relative', low: number, high: number): void {
+  focus(axis: Axis, low: number, high: number): void {
     clearTimeout(this.#focusing);
     this.#focusing = setTimeout(() => void this.#loadDetail(axis, low, high), FOCUS_MS);
   }
 
-  async #loadDetail(axis: string, low: number, high: number): Promise<void> {
-    const [from, to] = axis === 'steps' ? [low, high] : this.#stepsBetween(low, high);
-    const query = {
-      points: 2 * POINTS,
-      from: Math.max(0, Math.floor(from)),
-      to: Math.max(0, Math.ceil(to)),
-    };
-    try {
-      const found = await api.get('/api/runs/{id}/metrics', { path: { id: this.id }, query });
-      this.detail = closer(this.series, found.series, [query.from, query.to]);
-    } catch {
-      // The whole is there, only coarser.
-      this.detail = null;
-    }
-  }
-
-  /** The steps that were taken between two moments. */
-  #stepsBetween(low: number, high: number): [number, number] {
-    let [from, to] = [Infinity, 0];
-    for (const line of this.series.values()) {
-      line.t.forEach((t, index) => {
-        const step = line.step[index] ?? 0;
-        if (t <= high && step > to) to = step;
-        if (t >= low && step < from) from = step;
-      });
-    }
-    return [Number.isFinite(from) ? from : 0, to];
+  async #loadDetail(axis: Axis, low: number, high: number): Promise<void> {
+    // Where it fails the whole is there, only coarser.
+    this.detail = await askStretch(this.id, this.series, axis, low, high).catch(() => null);
   }
 
   #take(metrics: Metrics): void {

@@ -13,7 +13,7 @@ import {
   valueAt,
 } from './overlay';
 
-const curve = (x: number[], value: (number | null)[]) => ({ x, value, low: [], high: [] });
+const curve = (x: number[], value: (number | null)[]) => ({ x, value, raw: [], low: [], high: [] });
 
 test('a run keeps its colour, and those that share one differ by their strokes', () => {
   const runs = ['a', 'b', 'c', 'd'].map((id) => ({ id, name: id }) as Run);
@@ -99,6 +99,18 @@ describe('curves', () => {
     const series = { key: 'k', label: 'k', step: [8, 16], t: [100, 130], value: [1, 2] };
     expect(curveOf(series, 'relative', 100, 0).x).toEqual([0, 30]);
     expect(curveOf(undefined, 'steps', 0, 0).x).toEqual([]);
+  });
+
+  test('what was measured lies behind a smoothed line, but not behind a band', () => {
+    const series = { key: 'k', label: 'k', step: [0, 10], t: [0, 1], value: [1, 3] };
+    expect(curveOf(series, 'steps', 0, 0).raw).toEqual([]);
+    const smoothed = curveOf(series, 'steps', 0, 0.9);
+    expect(smoothed.raw).toEqual([1, 3]);
+    expect(align([smoothed, curve([5], [2])]).raw).toEqual([
+      [1, null, 3],
+      [null, null, null],
+    ]);
+    expect(bandOf([smoothed, smoothed]).raw).toEqual([]);
   });
 });
 

@@ -16,9 +16,13 @@ export interface Line extends Look {
 export interface Curve {
   x: number[];
   value: (number | null)[];
+  /** As it was measured, where that is another line; none of several runs. */
+  raw: (number | null)[];
   low: (number | null)[];
   high: (number | null)[];
 }
+
+const NOTHING: Curve = { x: [], value: [], raw: [], low: [], high: [] };
 
 /** Points of a mean over several runs. */
 const POINTS = 200;
@@ -84,18 +88,19 @@ export function curveOf(
   start: number,
   weight: number,
 ): Curve {
-  if (!line) return { x: [], value: [], low: [], high: [] };
+  if (!line) return NOTHING;
   const x = axis === 'steps' ? line.step : line.t.map((t) => (axis === 'wall' ? t : t - start));
-  return { x: [...x], value: smooth(x, line.value, weight), low: [], high: [] };
+  const raw = weight > 0 ? [...line.value] : [];
+  return { x: [...x], value: smooth(x, line.value, weight), raw, low: [], high: [] };
 }
 
 /** The mean of several curves where at least two are known, with the least and the greatest. */
 export function bandOf(curves: readonly Curve[]): Curve {
   const known = curves.filter(({ x }) => x.length > 0);
-  if (known.length < 2) return known[0] ?? { x: [], value: [], low: [], high: [] };
+  if (known.length < 2) return known[0] ?? NOTHING;
   const begin = Math.min(...known.map(({ x }) => x[0] ?? 0));
   const end = Math.max(...known.map(({ x }) => x.at(-1) ?? 0));
-  const band: Curve = { x: [], value: [], low: [], high: [] };
+  const band: Curve = { x: [], value: [], raw: [], low: [], high: [] };
   for (let index = 0; index <= POINTS; index += 1) {
     const at = begin + ((end - begin) * index) / POINTS;
     const values = known.flatMap((curve) => valueAt(curve, at) ?? []);
@@ -124,8 +129,15 @@ export function valueAt({ x, value }: Pick<Curve, 'x' | 'value'>, at: number): n
   return width > 0 ? left + ((at - (x[low] ?? 0)) / width) * (right - left) : left;
 }
 
-/** Curves on one x axis, as uPlot wants them: all places of any, gaps where one has none. */
-export function align(curves: readonly Curve[]): { x: number[]; lines: (number | null)[][] } {
+/**
+ * Curves on one x axis, as uPlot wants them: all places of any, gaps where one has none. What was
+ * measured lies behind, so it is apart; `lines` are the least, the greatest and the value of each.
+ */
+export function align(curves: readonly Curve[]): {
+  x: number[];
+  raw: (number | null)[][];
+  lines: (number | null)[][];
+} {
   const places = [...new Set(curves.flatMap(({ x }) => x))].sort((a, b) => a - b);
   const index = new Map(places.map((x, i) => [x, i]));
   const lay = (xs: readonly number[], values: readonly (number | null)[]) => {
@@ -135,6 +147,7 @@ export function align(curves: readonly Curve[]): { x: number[]; lines: (number |
   };
   return {
     x: places,
+    raw: curves.map(({ x, raw }) => lay(x, raw)),
     lines: curves.flatMap(({ x, value, low, high }) => [lay(x, low), lay(x, high), lay(x, value)]),
   };
 }

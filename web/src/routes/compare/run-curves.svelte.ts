@@ -2,7 +2,9 @@
 import { api, asProblem } from '$lib/api/client';
 import { live } from '$lib/api/live.svelte';
 import type { Evaluation, Problem, Run, Series } from '$lib/api/types';
+import type { Axis } from '$lib/chart/look';
 import { type Held, mergeRows } from '$lib/merge';
+import { FOCUS_MS, askStretch } from '$lib/state/run-view.svelte';
 
 const POINTS = 400;
 const RELOAD_MS = 5_000;
@@ -15,11 +17,16 @@ export interface RunCurve extends Held {
 
 export class RunCurves {
   curves = $state.raw<ReadonlyMap<string, RunCurve>>(new Map());
+  /** A stretch of the runs, closer than the whole shows it; without those that have no more. */
+  details = $state.raw<ReadonlyMap<string, Held['series']>>(new Map());
   problem = $state.raw<Problem | null>(null);
   loaded = $state(false);
 
   #loadedAt = 0;
   #again: ReturnType<typeof setTimeout> | undefined;
+  #focusing: ReturnType<typeof setTimeout> | undefined;
+  /** Counts stretches, so that one that comes late is none. */
+  #turn = 0;
 
   constructor(readonly ids: readonly string[]) {}
 
@@ -36,8 +43,30 @@ export class RunCurves {
     void this.load();
     return () => {
       clearTimeout(this.#again);
+      clearTimeout(this.#focusing);
       stop();
     };
+  }
+
+  /** Loads a stretch of the x axis in more detail. */
+  focus(axis: Axis, low: number, high: number): void {
+    // Another stretch would be cut off where this one ends.
+    this.details = new Map();
+    clearTimeout(this.#focusing);
+    this.#focusing = setTimeout(() => void this.#loadDetails(axis, low, high), FOCUS_MS);
+  }
+
+  async #loadDetails(axis: Axis, low: number, high: number): Promise<void> {
+    const turn = (this.#turn += 1);
+    const asked = [...this.curves].map(async ([id, { series, start }]) => {
+      const from = axis === 'relative' ? start : 0;
+      // Where it fails the whole is there, only coarser.
+      const found = await askStretch(id, series, axis, low + from, high + from).catch(() => null);
+      return found ? [[id, found] as const] : [];
+    });
+    // All at once: a band is of runs that are known equally well.
+    const found = await Promise.all(asked);
+    if (turn === this.#turn) this.details = new Map(found.flat());
   }
 
   /** Rows are missing; all are loaded anew, but not for every message of a storm. */

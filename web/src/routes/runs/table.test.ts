@@ -33,10 +33,16 @@ const PLAIN: Arrangement = {
   folded: new Set(),
 };
 const RUNS = [
-  run('1', { mean_reward: 20, group: 'g-1', stepped_at: '2026-01-01T10:00:00.000Z' }),
+  run('1', {
+    mean_reward: 20,
+    group: 'g-1',
+    experiment_id: 'e-2',
+    stepped_at: '2026-01-01T10:00:00.000Z',
+  }),
   run('2', {
     mean_reward: 40,
     group: 'g-1',
+    experiment_id: 'e-1',
     state: 'running',
     heartbeat_age_ms: 900,
     stepped_at: '2026-01-02T10:00:00.000Z',
@@ -58,6 +64,8 @@ describe('the rows', () => {
     check({ sort: 'return', descending: false }, ['1', '2', '3']);
     // Only of what is at work is there a sign of life to wait for.
     check({ sort: 'beat' }, ['2', '3', '1']);
+    check({ sort: 'experiment', descending: false }, ['2', '1', '3']);
+    check({ sort: 'experiment' }, ['1', '2', '3']);
     check({ sort: 'seen' }, ['2', '1', '3']);
     check({ sort: 'seen', descending: false }, ['1', '2', '3']);
   });

@@ -6,6 +6,7 @@ import { hasEnded } from '$lib/merge';
 export type SortKey =
   | 'created'
   | 'name'
+  | 'experiment'
   | 'state'
   | 'step'
   | 'pace'
@@ -56,6 +57,7 @@ export const STATES: Record<string, readonly RunState[]> = {
 export const SORTS: Record<SortKey, string> = {
   created: 'Run',
   name: 'Name',
+  experiment: 'Experiment',
   state: 'State',
   step: 'Steps',
   pace: 'Samples/s',
@@ -70,6 +72,7 @@ export const SORTS: Record<SortKey, string> = {
 const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
   created: (run) => run.created_at,
   name: (run) => run.name,
+  experiment: (run) => run.experiment_id,
   state: (run) => run.state,
   step: (run) => run.step,
   pace: (run) => run.steps_per_sec,
@@ -84,6 +87,11 @@ const SORT_KEYS: Record<SortKey, (run: Run) => number | string | null> = {
 
 export function isSortKey(text: string): text is SortKey {
   return text in SORT_KEYS;
+}
+
+/** What is read from A to Z; of the rest the most comes first. */
+export function isWord(key: SortKey): boolean {
+  return key === 'name' || key === 'experiment' || key === 'group';
 }
 
 /** How long ago it last stepped, `3 s ago`: of what is at work as of what has ended. */

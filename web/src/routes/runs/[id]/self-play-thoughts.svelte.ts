@@ -1,13 +1,6 @@
 /** One game of self-play: its moves, and what the searches found before them. */
 import { api, asProblem } from '$lib/api/client';
-import type {
-  Episode,
-  EpisodeMoment,
-  EpisodeReplay,
-  EpisodeXray,
-  Problem,
-  XrayStep,
-} from '$lib/api/types';
+import type { Episode, EpisodeReplay, EpisodeXray, Problem, XrayStep } from '$lib/api/types';
 
 export class SelfPlayThoughts {
   #found = $state.raw<EpisodeXray | null>(null);
@@ -43,11 +36,6 @@ export class SelfPlayThoughts {
   /** The move of that number, from 1. */
   played(move: number): unknown {
     return this.#game?.steps[move]?.action;
-  }
-
-  /** Whose pieces lay where each move is made, after so many moves. */
-  pieces(step: number): EpisodeMoment['pieces'] {
-    return this.#game?.steps[step]?.pieces;
   }
 
   /** Looks at a game, until the returned function is called. */
