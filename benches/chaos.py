@@ -118,7 +118,7 @@ class Reader(threading.Thread):
             elif line.startswith("data: "):
                 if kind == "Snapshot":
                     self.resets += self.last is not None
-                else:
+                elif kind != "Alive":
                     self.ids.append(number)
                 self.last = number
 

@@ -108,7 +108,7 @@ class Reader:
                     number = int(line[4:])
                 elif line.startswith(b"data: "):
                     content = json.loads(line[6:])
-            if content is None:
+            if content is None or content["type"] == "Alive":
                 continue
             self.heard_again = self.heard_again or now
             is_first = self.last_id is None

@@ -360,7 +360,7 @@ test('a phone shows fifty runs, and more when asked, as its address says', async
   await page.goBack();
   await expect.poll(() => cards.count()).toBe(100);
   // There is no such run to be shown.
-  complaints.take();
+  expect(complaints.take(/\b404\b/)).toEqual([]);
   await close(context);
 });
 

@@ -483,7 +483,7 @@ test.each(SIZES)(
     await page.getByLabel('Or paste the token').fill(made.secret);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-    complaints.take();
+    expect(complaints.take()).toEqual([]);
     await page.goto(`${lab.origin}/runs/${endless}?panel=tune`);
     const pause = page.getByRole('button', { name: 'Pause', exact: true });
     await pause.waitFor();

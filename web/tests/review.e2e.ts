@@ -163,7 +163,7 @@ test('a viewer looks on, and is told why nothing can be played', async () => {
   await page.getByLabel('Or paste the token').fill(secret);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-  complaints.take();
+  expect(complaints.take()).toEqual([]);
 
   const refusal = "is a viewer's; this needs an operator's";
   await page.goto(`${lab.origin}/play`);

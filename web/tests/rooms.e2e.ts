@@ -184,6 +184,11 @@ describe.each(SIZES)('analytics at $name', (size) => {
     // The newest training is the one that died.
     await page.getByLabel('Run', { exact: true }).waitFor();
     expect(await page.getByLabel('Run', { exact: true }).inputValue()).toBe(endless);
+    const cards = page.getByRole('group', { name: 'Key figures' }).locator('.metric');
+    for (const label of ['Return', 'Steps/s', 'Episode length']) {
+      const card = cards.filter({ has: page.getByText(label, { exact: true }) });
+      await expect.poll(() => card.locator('.v').innerText(), { message: label }).toMatch(/\d/);
+    }
     await page.getByLabel('Run', { exact: true }).selectOption(trained);
     await page.waitForURL(`**/analytics?run=${trained}`);
 

@@ -3,7 +3,7 @@
  * tabs on the same run. One lab, with one training that has ended and one that goes on.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -108,6 +108,63 @@ test.each(['/runs/RUN', '/compare?runs=RUN'])('the charts of %s by keys alone', 
   await chart.getByText('Everything', { exact: true }).waitFor({ state: 'attached' });
   await page.keyboard.press('?');
   await page.getByRole('dialog').getByText('Zoom all charts of the page').waitFor();
+  expect(complaints.take()).toEqual([]);
+  await close(context);
+});
+
+test.each(SIZES)('a chart fills the screen, and is a file, at $name', async (size) => {
+  const { context, page, complaints } = await tab(size);
+  await page.goto(`${lab.origin}/runs/${ended}`);
+  const chart = page.getByRole('application', { name: 'Loss', exact: true });
+  const large = page.getByRole('dialog', { name: 'Loss, full screen' });
+  await chart.focus();
+  await page.keyboard.press('v');
+  await page.waitForURL('**chart=train%2Floss');
+  await drawn(page, 'Loss').nth(1).waitFor();
+  const height = await large
+    .locator('canvas')
+    .evaluate((canvas) => canvas.getBoundingClientRect().height);
+  expect(height).toBeGreaterThan(size.height - 200);
+  await shoot(page, 'chart-full', size);
+  await expectSound(page, complaints);
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    large.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${ended}-train-loss.csv`);
+  type Curves = { series: { step: number[]; t: number[]; value: number[] }[] };
+  const asked = `/api/runs/${ended}/metrics?keys=train/loss&points=10000`;
+  const [curve] = (await lab.call<Curves>(asked)).series;
+  const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+  expect(lines).toEqual([
+    'step,wall_time,value',
+    ...(curve?.step.map((step, at) => {
+      const time = new Date(1000 * (curve.t[at] ?? NaN)).toISOString();
+      return `${step},${time},${curve.value[at]}`;
+    }) ?? []),
+  ]);
+  expect(lines.length).toBeGreaterThan(5);
+
+  // It is zoomed as the others are, and Escape closes it from wherever one is.
+  await large.getByRole('application').focus();
+  await page.keyboard.press('+');
+  await page.waitForURL('**range=*');
+  await page.keyboard.press('Escape');
+  await large.waitFor({ state: 'detached' });
+  expect(await chart.evaluate((it) => it === document.activeElement)).toBe(true);
+  expect(zoom(page)).not.toBeNull();
+  // By pointer, and back as one goes back.
+  await page.getByRole('button', { name: 'Loss, full screen', exact: true }).click();
+  await large.waitFor();
+  await page.goBack();
+  await large.waitFor({ state: 'detached' });
+  // A key that ends a sequence is no key of the chart.
+  await chart.focus();
+  await page.keyboard.press('g');
+  await page.keyboard.press('v');
+  await page.waitForURL('**/evaluations');
+  expect(await large.count()).toBe(0);
   expect(complaints.take()).toEqual([]);
   await close(context);
 });

@@ -159,7 +159,7 @@ test.each(SIZES)('a viewer sees the form, and is told why it is idle, at $name',
   await page.getByLabel('Or paste the token').fill(secret);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-  complaints.take();
+  expect(complaints.take()).toEqual([]);
   await page.goto(`${lab.origin}/experiments/new?trainer=plain`);
   await page.getByText('This trainer takes no arguments.').waitFor();
   await page.getByText("is a viewer's; this needs an operator's").waitFor();

@@ -314,6 +314,11 @@ mod tests {
     }
 
     #[test]
+    fn a_sign_of_life_is_no_event() {
+        assert_eq!(words::event(7, &json!({ "type": "Alive" })), None);
+    }
+
+    #[test]
     fn a_stream_that_has_asked_enough_waits() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let app = Router::new().route("/n", get(answer));

@@ -27,6 +27,10 @@ const TICK: Duration = Duration::from_millis(250);
 /// once, and then find them ready.
 const LINGER: Duration = Duration::from_secs(60);
 
+/// A sign of life this often keeps proxies from closing a quiet connection, and tells readers from
+/// a lab that has become unreachable. The web app knows it as `SIGN_OF_LIFE_MS`.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
 /// The sending side, shared by all handlers.
 #[derive(Clone, Debug)]
 pub struct Feed {
@@ -37,6 +41,8 @@ pub struct Feed {
     shared: Arc<Shared>,
     /// When the runs were last taken in.
     ticked: Arc<Mutex<Option<Instant>>>,
+    /// A reader to whom nothing was said for so long is given a sign of life.
+    pub(crate) sign_of_life: Duration,
 }
 
 impl Feed {
@@ -48,6 +54,7 @@ impl Feed {
             closing: watch::Sender::new(false),
             shared: Arc::default(),
             ticked: Arc::default(),
+            sign_of_life: SIGN_OF_LIFE,
         }
     }
 

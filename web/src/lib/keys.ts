@@ -2,7 +2,8 @@
 
 export type Bindings = Record<string, () => void>;
 
-const SEQUENCE_MS = 1200;
+/** Two keys are one sequence when no more lies between them. */
+export const SEQUENCE_MS = 1200;
 
 /** Handles keys on the window until the returned function is called. */
 export function bindKeys(bindings: Bindings): () => void {

@@ -137,6 +137,9 @@ pub enum FeedMessage {
         /// The line in the event log.
         entry: Entry,
     },
+    /// A sign of life: nothing else was to be said for 15 seconds. Its number is that of the last
+    /// message, so a reader that goes on after it misses nothing.
+    Alive,
 }
 
 /// All scalars of one moment.
@@ -222,6 +225,7 @@ impl FeedMessage {
             Self::AlertChanged { .. } => "AlertChanged",
             Self::RunDeleted { .. } => "RunDeleted",
             Self::EventLogged { .. } => "EventLogged",
+            Self::Alive => "Alive",
         }
     }
 }
@@ -258,6 +262,8 @@ pub enum RunMessage {
         /// Episodes that have ended in all.
         episode_count: u64,
     },
+    /// A sign of life, as `/api/stream` has it.
+    Alive,
 }
 
 /// An episode, with what was measured when it ended.
@@ -303,6 +309,7 @@ impl RunMessage {
         match self {
             Self::Snapshot { .. } => "Snapshot",
             Self::Metrics { .. } => "Metrics",
+            Self::Alive => "Alive",
         }
     }
 
@@ -466,7 +473,8 @@ fn sse(reader: Reader) -> Response {
 
 /// Stream everything that happens, as server-sent events: `event` is the message's type, `data`
 /// the message, `id` its number. The first message is a snapshot; with `Last-Event-ID` the stream
-/// goes on after that number, without gap or duplicate.
+/// goes on after that number, without gap or duplicate. A reader passes over types that it does not
+/// know. When nothing was said for 15 seconds, `Alive` is.
 #[utoipa::path(
     get,
     path = "/api/stream",
@@ -568,9 +576,7 @@ async fn speak(mut socket: WebSocket, mut reader: Reader) {
     loop {
         let message = tokio::select! {
             heard = reader.next() => match heard {
-                Some(heard) => {
-                    heard.socket().map_or_else(|| Message::Ping(Bytes::new()), Message::Text)
-                }
+                Some(heard) => Message::Text(heard.socket()),
                 None => {
                     let reason = "the lab ends".into();
                     let bye = Message::Close(Some(CloseFrame { code: 1001, reason }));

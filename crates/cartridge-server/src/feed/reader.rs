@@ -9,15 +9,12 @@ use axum::extract::ws::Utf8Bytes;
 use cartridge_run::lab::FeedPosition;
 use cartridge_run::store::RunId;
 use tokio::sync::{Mutex, watch};
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 
 use super::ring::{Found, Said, numbered, sse};
 use crate::AppState;
-use crate::api::stream;
+use crate::api::stream::{self, FeedMessage};
 use crate::error::ApiError;
-
-/// A sign of life this often keeps proxies from closing a quiet connection.
-const PING: Duration = Duration::from_secs(15);
 
 /// Messages taken at once.
 const PAGE: usize = 256;
@@ -69,7 +66,7 @@ pub enum Heard {
 }
 
 impl Heard {
-    /// As a server-sent event. The browser keeps the number of a message without data, too.
+    /// As a server-sent event.
     pub fn sse(&self, topic: &Topic) -> Bytes {
         match self {
             Self::Snapshot(snapshot) => snapshot.sse.clone(),
@@ -77,16 +74,16 @@ impl Heard {
                 Topic::Metrics(_) => said.metrics().unwrap_or_else(|| said.sse()).clone(),
                 Topic::Lab(_) | Topic::Events(_) => said.sse().clone(),
             },
-            Self::Quiet(seq) => format!("id: {seq}\n\n").into(),
+            Self::Quiet(seq) => sse(*seq, FeedMessage::Alive.name(), &FeedMessage::Alive),
         }
     }
 
-    /// As a message of a WebSocket; none when there is nothing to say.
-    pub fn socket(&self) -> Option<Utf8Bytes> {
+    /// As a message of a WebSocket.
+    pub fn socket(&self) -> Utf8Bytes {
         match self {
-            Self::Snapshot(snapshot) => Some(snapshot.socket.clone()),
-            Self::Said(said) => Some(said.socket().clone()),
-            Self::Quiet(_) => None,
+            Self::Snapshot(snapshot) => snapshot.socket.clone(),
+            Self::Said(said) => said.socket().clone(),
+            Self::Quiet(seq) => numbered(*seq, &FeedMessage::Alive),
         }
     }
 }
@@ -128,6 +125,8 @@ pub struct Reader {
     place: Place,
     /// What has been taken and not yet heard.
     waiting: VecDeque<Arc<Said>>,
+    /// When it is given a sign of life, if it hears nothing else until then.
+    due: Instant,
     turns: watch::Receiver<u64>,
     closing: watch::Receiver<bool>,
 }
@@ -145,8 +144,8 @@ impl Reader {
     pub fn new(state: AppState, topic: Topic, last_seq: Option<u64>) -> Self {
         // Subscribed before anything is read, so that nothing falls in between.
         let (turns, closing) = (state.feed.turns.subscribe(), state.feed.closing());
-        let waiting = VecDeque::new();
-        Self { state, topic, place: Place::New(last_seq), waiting, turns, closing }
+        let (waiting, due) = (VecDeque::new(), Instant::now() + state.feed.sign_of_life);
+        Self { state, topic, place: Place::New(last_seq), waiting, due, turns, closing }
     }
 
     /// What it wants to hear.
@@ -157,6 +156,12 @@ impl Reader {
     /// What comes next; nothing when the lab ends or cannot be asked. Nothing is lost when the
     /// future is dropped before it is ready.
     pub async fn next(&mut self) -> Option<Heard> {
+        let heard = self.hear().await?;
+        self.due = Instant::now() + self.state.feed.sign_of_life;
+        Some(heard)
+    }
+
+    async fn hear(&mut self) -> Option<Heard> {
         loop {
             if let Some(said) = self.waiting.pop_front() {
                 return Some(Heard::Said(said));
@@ -204,10 +209,11 @@ impl Reader {
         self.place = Place::At(upto, break_count);
     }
 
-    /// Waits for something new; true when it has been quiet for long.
+    /// Waits for something new; true when a sign of life is due, as it is, too, when there has only
+    /// been news that this reader does not want.
     async fn wait(&mut self) -> Option<bool> {
         tokio::select! {
-            changed = timeout(PING, self.turns.changed()) => Some(changed.is_err()),
+            changed = timeout_at(self.due.into(), self.turns.changed()) => Some(changed.is_err()),
             _ = self.closing.wait_for(|closing| *closing) => None,
         }
     }

@@ -292,6 +292,51 @@ async fn the_socket_says_the_same_with_numbers_inside() {
 }
 
 #[tokio::test]
+async fn who_hears_nothing_is_given_a_sign_of_life() {
+    let (lab, [(dir, id), (other, _)]) = TestLab::with_runs();
+    let mut feed = Feed::new();
+    feed.sign_of_life = Duration::from_millis(100);
+    let state = AppState { feed, ..lab.state.clone() };
+    let lab = TestLab { app: app(state.clone()), state, _folder: lab._folder };
+    let paths = [
+        "/api/stream".to_owned(),
+        format!("/api/stream?runs={id}"),
+        format!("/api/runs/{id}/stream"),
+        format!("/api/runs/{id}/events"),
+    ];
+    for (row, path) in (1..).zip(paths) {
+        let mut reader = lab.listen(&path, None).await;
+        let (first, ..) = reader.hear().await;
+        for _ in 0..2 {
+            let alive = json!({ "type": "Alive" });
+            assert_eq!(reader.hear().await, (first, "Alive".to_owned(), alive), "{path}");
+        }
+        // Who goes on after it misses nothing.
+        add_event(&dir, &json!({ "type": "warning", "message": "hot" }));
+        add_row(&dir, row);
+        lab.tick();
+        let mut reader = lab.listen(&path, Some(first)).await;
+        assert!(reader.hear().await.0 > first, "{path}");
+    }
+    // What happens to others is no news to who follows one run, however much it is.
+    let mut reader = lab.listen(&format!("/api/runs/{id}/stream"), None).await;
+    let (first, ..) = reader.hear().await;
+    let noise = async {
+        for row in 1.. {
+            add_row(&other, row);
+            lab.tick();
+            tokio::task::yield_now().await;
+        }
+    };
+    let (seq, name, _) = tokio::select! {
+        heard = reader.hear() => heard,
+        () = noise => unreachable!("it goes on for ever"),
+    };
+    assert_eq!(name, "Alive");
+    assert!(seq >= first);
+}
+
+#[tokio::test]
 async fn a_reader_that_takes_nothing_slows_nobody() {
     let (lab, [(dir, _)]) = TestLab::with_runs();
     let mut stalled = lab.listen("/api/stream", None).await;

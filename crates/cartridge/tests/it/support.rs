@@ -140,7 +140,8 @@ impl LabProcess {
         (response.status().as_u16(), response.body_mut().read_json().unwrap_or_default())
     }
 
-    /// The messages of the live feed, each with its number, for as long as they are asked for.
+    /// The messages of the live feed, each with its number, for as long as they are asked for;
+    /// without signs of life.
     pub(crate) fn stream(
         &self,
         last_event_id: Option<u64>,
@@ -157,7 +158,8 @@ impl LabProcess {
             if let Some(number) = line.strip_prefix("id: ") {
                 id = number.parse().unwrap();
             }
-            Some((id, serde_json::from_str(line.strip_prefix("data: ")?).unwrap()))
+            let message: Value = serde_json::from_str(line.strip_prefix("data: ")?).unwrap();
+            (message["type"] != "Alive").then_some((id, message))
         })
     }
 

@@ -4,17 +4,20 @@
  * Browsers allow six connections to one host over HTTP/1.1, shared by all tabs, and a stream holds
  * one for ever. A hidden tab therefore lets its stream go and opens it again when it is looked at.
  * A new stream begins with a snapshot, which tells the page to load what it shows again; a stream
- * that broke goes on after its last message, by itself.
+ * that broke goes on after its last message, by itself. One that was lost without a word is silent:
+ * it is let go and opened again, as it is when the browser finds itself off the network (where a lab
+ * on the same machine still answers) or on it again.
  */
 import { SvelteMap } from 'svelte/reactivity';
 
 import { goneRuns, laterRun } from '$lib/merge';
 import { OneByOne } from '$lib/one-by-one';
+import { Silence } from '$lib/silence';
 import { urls } from '$lib/urls';
 
 import { api } from './client';
 import { pass } from './pass';
-import type { Evaluation, FeedMessage, Run } from './types';
+import type { Evaluation, FeedMessage, Run, SignOfLife } from './types';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
 
@@ -40,8 +43,11 @@ const TYPES: Record<FeedMessage['type'], true> = {
   RunDeleted: true,
   EventLogged: true,
 };
+const ALIVE: SignOfLife['type'] = 'Alive';
 const HIDDEN_GRACE_MS = 5_000;
 const RETRY_MS = 2_000;
+/** How often the lab says something at least; the same is in `cartridge-server/src/feed.rs`. */
+const SIGN_OF_LIFE_MS = 15_000;
 
 class Live {
   connection = $state<Connection>('connecting');
@@ -50,6 +56,7 @@ class Live {
 
   #source: EventSource | null = null;
   #came = new OneByOne<FeedMessage>((message) => this.#receive(message));
+  #silence = new Silence(2.5 * SIGN_OF_LIFE_MS, () => this.#again());
   #listeners = new Set<Listener>();
   #seenSnapshot = false;
   #waiting: (() => void)[] = [];
@@ -63,12 +70,15 @@ class Live {
       if (document.hidden) this.#timer = setTimeout(() => this.#close(), HIDDEN_GRACE_MS);
       else if (!this.#source) this.#open();
     };
+    const again = () => this.#again();
     document.addEventListener('visibilitychange', look);
+    for (const type of ['offline', 'online']) window.addEventListener(type, again);
     this.#started = true;
     if (!document.hidden) this.#open();
     return () => {
       this.#started = false;
       document.removeEventListener('visibilitychange', look);
+      for (const type of ['offline', 'online']) window.removeEventListener(type, again);
       clearTimeout(this.#timer);
       this.#close();
     };
@@ -105,6 +115,7 @@ class Live {
   }
 
   #open(): void {
+    this.#silence.heard();
     pass(
       urls.stream,
       (url) => {
@@ -117,16 +128,20 @@ class Live {
   #listenTo(url: string): void {
     const source = new EventSource(url);
     this.#source = source;
+    const heard = () => {
+      if (this.#source !== source) return;
+      this.#silence.heard();
+      this.connection = 'live';
+    };
     for (const type of Object.keys(TYPES)) {
       source.addEventListener(type, (event: MessageEvent<string>) => {
-        this.connection = 'live';
+        heard();
         this.#came.put(JSON.parse(event.data) as FeedMessage);
       });
     }
+    source.addEventListener(ALIVE, heard);
     // A stream that goes on after its last number sends no snapshot and may be quiet for long.
-    source.onopen = () => {
-      this.connection = 'live';
-    };
+    source.onopen = heard;
     source.onerror = () => {
       if (this.#source !== source) return;
       this.connection = 'reconnecting';
@@ -138,7 +153,17 @@ class Live {
     };
   }
 
+  /** Lets go of a stream that may be lost, and opens it anew. */
+  #again(): void {
+    this.#close();
+    this.connection = 'reconnecting';
+    clearTimeout(this.#timer);
+    // A tab that is hidden opens it when it is looked at.
+    if (!document.hidden) this.#open();
+  }
+
   #retryLater(): void {
+    this.#silence.heard();
     this.connection = 'reconnecting';
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
@@ -154,6 +179,7 @@ class Live {
   }
 
   #close(): void {
+    this.#silence.end();
     this.#source?.close();
     this.#source = null;
     // The next one begins with a snapshot.

@@ -1721,7 +1721,8 @@ export interface paths {
         /**
          * Stream everything that happens, as server-sent events: `event` is the message's type, `data`
          *     the message, `id` its number. The first message is a snapshot; with `Last-Event-ID` the stream
-         *     goes on after that number, without gap or duplicate.
+         *     goes on after that number, without gap or duplicate. A reader passes over types that it does not
+         *     know. When nothing was said for 15 seconds, `Alive` is.
          */
         get: operations["stream_lab"];
         put?: never;
@@ -3300,6 +3301,9 @@ export interface components {
             run_id: string;
             /** @enum {string} */
             type: "EventLogged";
+        } | {
+            /** @enum {string} */
+            type: "Alive";
         };
         /** @description A field that is wrong. */
         FieldProblem: {
@@ -5574,6 +5578,9 @@ export interface components {
             step: number;
             /** @enum {string} */
             type: "Metrics";
+        } | {
+            /** @enum {string} */
+            type: "Alive";
         };
         /** @description A page of runs. */
         RunPage: {

@@ -34,7 +34,8 @@ export type EvaluationJob = Schemas['EvaluationJob'];
 export type EventLog = Schemas['EventLog'];
 export type Experiment = Schemas['Experiment'];
 export type ExperimentDetail = Schemas['ExperimentDetail'];
-export type FeedMessage = Schemas['FeedMessage'];
+/** Something that happened; a sign of life says that nothing did. */
+export type FeedMessage = Exclude<Schemas['FeedMessage'], SignOfLife>;
 export type Frame = Schemas['Frame'];
 export type Game = Schemas['Game'];
 export type Group = Schemas['Group'];
@@ -88,6 +89,7 @@ export type SeedScores = Schemas['SeedScores'];
 export type Series = Schemas['Series'];
 export type Settings = Schemas['Settings'];
 export type Side = Schemas['Side'];
+export type SignOfLife = Extract<Schemas['FeedMessage'], { type: 'Alive' }>;
 export type Spot = Schemas['Spot'];
 export type Storage = Schemas['Storage'];
 export type TemplatePreview = Schemas['TemplatePreview'];

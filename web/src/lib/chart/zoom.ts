@@ -5,6 +5,7 @@ type Range = readonly [number, number];
 
 /** What the keys do, for those who hear the page. */
 export const ZOOM_KEYS = 'Plus and minus zoom, left and right move, 0 shows everything.';
+export const VIEW_KEY = ' V fills the screen.';
 
 /** Nothing closer than this part of the whole is of any use. */
 const CLOSEST = 1e-4;

@@ -6,6 +6,9 @@ import { measure, percent, short, signed } from '$lib/format';
 
 type Format = (value: number | null | undefined) => string;
 
+/** A chart, and what it shows. */
+export type RunChart = Look & { series: Series };
+
 interface Look {
   key: string;
   title: string;
@@ -83,7 +86,7 @@ export function chartsOf(
   series: ReadonlyMap<string, Series>,
   whole: ReadonlyMap<string, Series>,
   { isOurs, ended, isSelfPlay = false }: { isOurs: boolean; ended: boolean; isSelfPlay?: boolean },
-): (Look & { series: Series })[] {
+): RunChart[] {
   const all = isSelfPlay ? [...OF_SELF_PLAY] : LOOKS;
   if (isSelfPlay) {
     const hard = all.findIndex(({ key }) => key === 'solver/value_error_hard');

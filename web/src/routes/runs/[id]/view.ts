@@ -16,6 +16,8 @@ export interface View {
   log: boolean;
   /** What was zoomed to, on the axis; nothing while the charts follow the newest point. */
   zoom: [number, number] | null;
+  /** The metric whose chart fills the screen. */
+  full: string | null;
   panel: Panel | null;
   /** The checkpoint to fork from. */
   from: string;
@@ -44,6 +46,7 @@ export function readView(search: URLSearchParams): View {
       low !== undefined && high !== undefined && Number.isFinite(low) && high > low
         ? [low, high]
         : null,
+    full: search.get('chart') || null,
     panel: panel === 'tune' || panel === 'fork' ? panel : null,
     from: search.get('from') ?? 'latest',
     feed: search.get('feed') === 'policy' ? 'policy' : 'training',
@@ -56,12 +59,13 @@ export function readView(search: URLSearchParams): View {
 
 /** The query of the address, without what is as it is by itself. */
 export function writeView(view: View): string {
-  const { axis, weight, log, zoom, panel, from, feed, order, find, setting, grep } = view;
+  const { axis, weight, log, zoom, full, panel, from, feed, order, find, setting, grep } = view;
   return query({
     x: axis === 'steps' ? null : axis,
     smooth: weight === SMOOTHING ? null : weight,
     scale: log ? 'log' : null,
     range: zoom && zoom.map((end) => Number(end.toPrecision(12))).join('..'),
+    chart: full,
     panel,
     from: panel === 'fork' && from !== 'latest' ? from : null,
     feed: feed === 'policy' ? feed : null,
