@@ -271,6 +271,8 @@ describe.each(SIZES)('networks at $name', (size) => {
     await expect.poll(() => moves(page)).toBe(2);
     const facts = page.locator('.opp .kv');
     expect(await facts.innerText()).toMatch(/Run\s+r-\w{6}/i);
+    // It has played nobody here: how strong it is was measured before.
+    expect(await facts.innerText()).toMatch(/Rating\s+[\d,]+\s+± \d+/i);
     // Nothing here leads to a page that is not there.
     const runs = page.locator('.opp a[href^="/runs/"]');
     expect(await runs.count()).toBe(0);

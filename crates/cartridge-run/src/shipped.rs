@@ -1,6 +1,12 @@
 //! Models that the program brings along, so that there is somebody to play at first start.
 //!
-//! Each is an ONNX file of less than a megabyte in `models/`, made by `cartridge train`.
+//! Each is an ONNX file of less than a megabyte in `models/`, made by `cartridge train`. How strong they
+//! are was measured by matches before (`benches/shipped.sh`), so that it can be told at first start, too.
+
+use cartridge_store::MatchLine;
+
+use crate::error::Result;
+use crate::ratings::{self, Ratings};
 
 /// The games that have one, and its file.
 const MODELS: &[(&str, &[u8])] = &[
@@ -8,9 +14,22 @@ const MODELS: &[(&str, &[u8])] = &[
     ("othello", include_bytes!("../models/othello.onnx")),
 ];
 
+/// What they have played, a match a line.
+const MATCHES: &str = include_str!("../models/matches.jsonl");
+
 /// The file of the model that the program brings along for `game`.
 pub fn model(game: &str) -> Option<&'static [u8]> {
     MODELS.iter().find(|(known, _)| *known == game).map(|(_, file)| *file)
+}
+
+/// How strong the model of `game` was found to be before it was brought along.
+pub fn ratings(game: &str) -> Result<Ratings> {
+    ratings::ratings(&matches(), game, None)
+}
+
+fn matches() -> Vec<MatchLine> {
+    let line = |line| serde_json::from_str(line).expect("a test reads every line");
+    MATCHES.lines().map(line).collect()
 }
 
 #[cfg(test)]
@@ -18,11 +37,12 @@ mod tests {
     use std::path::Path;
 
     use cartridge_games::registry::AnyGame;
+    use cartridge_store::MatchPlayer;
 
     use super::*;
     use crate::board_policy::BoardPolicy;
     use crate::policy_file::PolicyFile;
-    use crate::thinker::Thinker;
+    use crate::thinker::{STRENGTHS, Thinker};
 
     #[test]
     fn what_is_brought_along_is_small_and_can_think() {
@@ -63,7 +83,26 @@ mod tests {
     }
 
     #[test]
+    fn how_strong_they_are_is_known() {
+        for (game, file) in MODELS {
+            let sha256 = PolicyFile::parse(Path::new(game), file).unwrap().learnt_sha256();
+            let rated = ratings(game).unwrap();
+            assert_eq!((rated.groups.len(), rated.n_left_out), (1, 0), "{game}");
+            let at = |n_simulations: u32| {
+                let (key, sha256) = (format!("shipped:{n_simulations}"), Some(sha256.clone()));
+                let known = rated.of(&MatchPlayer { key, name: String::new(), sha256 }).unwrap();
+                assert_eq!(known.n_simulations, Some(n_simulations), "{game}: as it was measured");
+                assert_eq!(known.anchor, ratings::ANCHOR);
+                known.rating.rating
+            };
+            let all: Vec<f64> = STRENGTHS.iter().map(|it| at(it.n_simulations)).collect();
+            assert!(all[0] < all[1] && all[1] < all[2], "{game}: thinking helps: {all:?}");
+        }
+    }
+
+    #[test]
     fn nobody_else_is_there() {
         assert_eq!(model("tictactoe"), None);
+        assert!(ratings("tictactoe").unwrap().groups.is_empty());
     }
 }

@@ -16,6 +16,7 @@ use crate::matches::{MatchSummary, SeedPlan};
 use crate::player::{self, Door, Table};
 use crate::queue::Demand;
 use crate::ratings::{self, Known, Moment, Ratings, SeedScore};
+use crate::shipped;
 use crate::steer::By;
 use crate::tournament::{self, Kind, TournamentSummary};
 
@@ -193,9 +194,13 @@ impl Lab {
         })
     }
 
-    /// How strong a player of a game is; nothing where neither it nor its network has played.
+    /// How strong a player of a game is, by what was played here or else by what its network had played
+    /// before it was brought along; nothing where neither it nor its network has played.
     pub fn rating(&self, game: &str, player: &MatchPlayer) -> Result<Option<Known>> {
-        Ok(self.ratings(game, None)?.of(player))
+        match self.ratings(game, None)?.of(player) {
+            Some(known) => Ok(Some(known)),
+            None => Ok(shipped::ratings(game)?.of(player)),
+        }
     }
 
     /// Where the players stood after each of the newest matches, oldest first.

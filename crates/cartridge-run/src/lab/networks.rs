@@ -57,20 +57,17 @@ impl Lab {
     /// The networks that can be played at `game`: the best, what is brought along, named models and
     /// checkpoints, the newest first.
     pub fn networks(&self, game: &str) -> Result<Vec<NetworkView>> {
-        let ratings = self.ratings(game, None)?;
+        let (here, before) = (self.ratings(game, None)?, shipped::ratings(game)?);
+        let known = |player: &MatchPlayer| here.of(player).or_else(|| before.of(player));
         let rated = |key: &str, sha256: Option<String>, can_search: bool| -> Vec<StrengthRating> {
             let player =
                 |key: String| MatchPlayer { key, name: String::new(), sha256: sha256.clone() };
             if !can_search {
-                return ratings
-                    .of(&player(key.to_owned()))
-                    .map(|it| (None, it))
-                    .into_iter()
-                    .collect();
+                return known(&player(key.to_owned())).map(|it| (None, it)).into_iter().collect();
             }
             let at = |strength: &Strength| {
                 let n_simulations = strength.n_simulations;
-                let known = ratings.of(&player(format!("{key}:{n_simulations}")))?;
+                let known = known(&player(format!("{key}:{n_simulations}")))?;
                 Some((Some(n_simulations), known))
             };
             STRENGTHS.iter().filter_map(at).collect()

@@ -10,6 +10,7 @@ use cartridge_run::play::thoughts::{Review, Thoughts};
 use cartridge_run::play::{self, NewPlay, Outcome, Play};
 use cartridge_run::player::{Door, is_learnt};
 use cartridge_run::ratings::{self, Known};
+use cartridge_run::shipped;
 use cartridge_run::store::{DataDir, MatchLog, RunId};
 use cartridge_run::token::ADMIN;
 
@@ -175,7 +176,11 @@ fn strength(data: &DataDir, play: &Play, written: &str) -> anyhow::Result<Option
     if rival.builtin().is_some() {
         return Ok(None);
     }
-    let known = ratings::ratings(&MatchLog::read(data)?.lines, game, None)?.of(&rival.about);
+    let here = ratings::ratings(&MatchLog::read(data)?.lines, game, None)?.of(&rival.about);
+    let known = match here {
+        Some(known) => Some(known),
+        None => shipped::ratings(game)?.of(&rival.about),
+    };
     Ok(Some(match known {
         Some(Known { rating, anchor, n_simulations }) => {
             let with = match n_simulations {

@@ -211,13 +211,16 @@ fn a_person_plays_a_network_in_the_terminal() {
     let in_order: String = (0..42).map(|at| format!("{}\n", at % 7 + 1)).collect();
     let numbers: String = (0..=42).map(|ply| format!("{ply}\n")).collect();
     let told = play(&["connect4", "--opponent", "shipped:0"], &(in_order + &numbers));
-    assert!(told.contains("It is not rated yet; `cartridge match connect4 shipped:0 random`"));
+    assert!(told.contains("It is rated ") && told.contains(" above builtin:random."), "{told}");
     assert!(told.contains("You lose.") && told.contains("look back"), "{told}");
     let marked: HashSet<&str> =
         told.lines().filter(|line| line.contains("biggest mistake: column ")).collect();
     assert_eq!(marked.len(), 1, "{marked:?}");
     assert!(marked.iter().all(|line| line.contains(", you: ")), "{marked:?}");
-    // Once it has met somebody, it is known how strong it is, at other strengths too.
+    let unknown = network(folder.path(), "connect4");
+    let told = play(&["connect4", "--opponent", &unknown], "quit\n");
+    assert!(told.contains("It is not rated yet; `cartridge match connect4 onnx:"), "{told}");
+    // Once it has met somebody here, it is known how strong it is, at other strengths too.
     let args = ["match", "connect4", "shipped:8", "random", "--games", "4", "--data", "."];
     assert!(run(folder.path(), &args).status.success());
     let told = play(&["connect4", "--opponent", "shipped:0"], "quit\n");
