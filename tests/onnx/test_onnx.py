@@ -52,7 +52,7 @@ OUTPUT = {"ppo": "logits", "dqn": "q_values"}
 
 @pytest.fixture(
     scope="module",
-    params=[("CartPole-v1", "ppo"), ("LunarLander-v3", "ppo"), ("CartPole-v1", "dqn")],
+    params=[("CartPole-v1", "ppo"), ("LunarLander-v3", "ppo"), ("CartPole-v1", "dqn"), ("LunarLander-v3", "dqn")],
     ids="-".join,
 )
 def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, dict[str, Any]]:
