@@ -239,7 +239,10 @@ describe.each(SIZES)('training at $name', (size) => {
     // It leaves by itself, too, and those behind it move up.
     const words = page.getByRole('button', { name: 'Dismiss' });
     while ((await words.count()) > 0)
-      await words.first().click({ timeout: 1_000 }).catch(() => undefined);
+      await words
+        .first()
+        .click({ timeout: 1_000 })
+        .catch(() => undefined);
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     if (!box) throw new Error('no chart');

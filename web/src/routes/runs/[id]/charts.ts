@@ -33,7 +33,12 @@ const OF_SELF_PLAY: Look[] = [
   { key: 'arena/elo', title: 'Rating', unit: 'Elo', format: small, exact: true },
   { key: 'arena/score_best', title: 'Score against the best', format: share, exact: true },
   { key: 'arena/score_baseline', title: 'Score against the baseline', format: share, exact: true },
-  { key: 'arena/score_strong', title: 'Score against the strong baseline', format: share, exact: true },
+  {
+    key: 'arena/score_strong',
+    title: 'Score against the strong baseline',
+    format: share,
+    exact: true,
+  },
   { key: 'solver/value_error', title: 'Value errors', format: errors },
   { key: 'solver/value_error_hard', title: 'Value errors, hard positions', format: errors },
   { key: 'train/policy_loss', title: 'Policy loss', format: small },
