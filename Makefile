@@ -126,7 +126,7 @@ bench-scores: build
 ## bench-alphazero: train at the board games for up to two and a half hours, and measure how strong that gets
 bench-alphazero: build
 	benches/alphazero.sh train tictactoe --minutes 1
-	benches/alphazero.sh train connect4 --minutes 15 --set simulation.n_envs=512 --output benches/results/alphazero-connect4-15.txt
+	benches/alphazero.sh train connect4 --minutes 15 --steps 30000000 --set simulation.n_envs=512 --output benches/results/alphazero-connect4-15.txt
 	benches/alphazero.sh train connect4 --minutes 60 --steps 90000000 --set simulation.n_envs=512 --set evaluation.every_steps=9000000 --set evaluation.episodes=60
 	benches/alphazero.sh train connect4 --minutes 60 --steps 8400000 --set trainer.network=small --set simulation.n_envs=512 --set evaluation.every_steps=600000 --set evaluation.episodes=60 --output benches/results/alphazero-connect4-small.txt
 	benches/alphazero.sh train othello --minutes 15 --steps 8000000 --set simulation.n_envs=512 --set evaluation.every_steps=2000000
