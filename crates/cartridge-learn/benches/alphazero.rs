@@ -172,13 +172,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let found: Vec<f64> = sets.iter().map(|set| errors(training.network(), set, 0)).collect();
         let losses = update.losses.unwrap_or_default();
         let s = update.statistics;
+        let playing = update.playing.as_secs_f64();
         let percent: Vec<String> = found.iter().map(|e| format!("{:.1}", 100.0 * e)).collect();
         println!(
-            "{seconds:6.0} s step {} games {n_games} plies/s {:.0}; playing evals/s {:.0} descents/s {:.0} learning {:.2} of the time cache {:.2} proven {:.2} loss {:.3} {:.3} kl {:.3} norm {:.2} window {:?} audited {:?} errors {} mean {:.2}",
+            "{seconds:6.0} s step {} games {n_games} plies/s {:.0}; a thread's evals/s {:.0} descents/s {:.0}; only learning {:.2} of the time, cache {:.2} proven {:.2} loss {:.3} {:.3} kl {:.3} norm {:.2} window {:?} audited {:?} errors {} mean {:.2}",
             update.step,
             config.steps_per_update as f64 / took,
-            s.n_evaluations as f64 / spent[0],
-            s.n_descents as f64 / spent[0],
+            s.n_evaluations as f64 / playing,
+            s.n_descents as f64 / playing,
             phases[2] / seconds,
             s.n_cache_hits as f64 / s.n_descents as f64,
             s.n_proven as f64 / s.n_descents as f64,

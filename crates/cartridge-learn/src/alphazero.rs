@@ -6,8 +6,9 @@
 //!
 //! ```text
 //! play    every lane plays its share of the plies, all its games in step     (self_play)
+//! learn   beside it, gradient steps on positions drawn from the window       (board_learner)
 //! keep    games that ended come into the window, the oldest leave it         (window)
-//! learn   some gradient steps on positions drawn from the window             (board_learner)
+//! swap    lanes go on with what was learnt
 //! ```
 //!
 //! Deviations from the paper:
@@ -17,8 +18,11 @@
 //! * Some searches are fast and not learnt from (Wu 2019, "Accelerating self-play learning in Go",
 //!   section 3.1), and the window grows with the games played (section 3.1 of its appendix).
 //! * The value is learnt from a mixture of the game's end and of what the search thought.
-//! * All threads play, and then all threads learn. So there is no moment at which a network is
-//!   exchanged under a search, and the same seed gives the same weights with any number of threads.
+//! * Actors and learner go on at once, and meet after so many plies: then lanes get the network that
+//!   was learnt meanwhile, and the learner the games that were played. What is still to be learnt when
+//!   all lanes have played, all threads learn together. A gradient step has the same bits on one
+//!   thread as on all, so when that is makes no difference, and the same seed gives the same weights
+//!   with any number of threads.
 //! * A game ends when a search has proven how it will, and where a seat gives up; in some games
 //!   nobody does, to see how often that would be wrong.
 
@@ -30,13 +34,18 @@ mod state;
 mod training;
 mod window;
 
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use cartridge_games::Game;
 use cartridge_games::seeds::{Stream, episode_seed};
 use cartridge_search::search::Statistics;
 use serde::{Deserialize, Serialize};
 
 use self::record::PlayedGame;
-use self::self_play::{Harvest, Lane};
+use self::self_play::{Harvest, Lane, Share};
 use self::window::{Slot, Window};
 use crate::board_learner::{self, Batch, BoardLearner, Losses, NotFinite};
 use crate::board_net::{self, BoardNet, Shape, ShapeError};
@@ -124,6 +133,8 @@ pub struct Update {
     pub games: Vec<PlayedGame>,
     /// What the searches did.
     pub statistics: Statistics,
+    /// What all threads together spent on playing.
+    pub playing: Duration,
     /// Means over its gradient steps; none before the first.
     pub losses: Option<Losses>,
     /// Gradient steps that were made in it.
@@ -144,6 +155,8 @@ pub struct AlphaZero<G> {
     seed_base: u64,
     team: Team,
     learner: BoardLearner,
+    /// The network that lanes play with: the learner's, as it was when they began.
+    actor: BoardNet,
     lanes: Vec<Lane<G>>,
     window: Window<G>,
     step: u64,
@@ -176,6 +189,7 @@ impl<G: Game> AlphaZero<G> {
         Ok(Self {
             seed_base,
             team,
+            actor: network.clone(),
             learner: BoardLearner::new(network, config.learner),
             lanes: (0..config.n_lanes).map(lane).collect(),
             window: Window::new(config.value_mix),
@@ -216,85 +230,138 @@ impl<G: Game> AlphaZero<G> {
         self.step >= self.config.total_steps
     }
 
-    /// Plays for a while, learns from it, and reports.
+    /// Plays for a while, learns meanwhile from what was played before, and reports.
     pub fn update(&mut self) -> Result<Update, NotFinite> {
         self.update_in_phases(&mut |_| {})
     }
 
-    /// [`update`](Self::update) that says of each phase when it begins.
+    /// [`update`](Self::update) that says of each phase when it begins: playing and learning, learning
+    /// what is left of it, and keeping.
     pub fn update_in_phases(&mut self, begin: &mut dyn FnMut(Phase)) -> Result<Update, NotFinite> {
         begin(Phase::Act);
-        let harvest = self.play();
-        begin(Phase::Judge);
-        let n_new = self.keep(&harvest);
-        begin(Phase::Learn);
-        let mut update = Update {
-            step: self.step,
-            statistics: harvest.statistics,
-            audited: [harvest.n_audited, harvest.n_false_resignations],
-            games: harvest.games,
-            ..Update::default()
-        };
-        self.learn(n_new, &mut update)?;
-        update.window = [self.window.n_positions(), self.window.n_different()];
-        self.n_updates += 1;
-        Ok(update)
-    }
-
-    /// Every lane plays its share.
-    fn play(&mut self) -> Harvest {
         let done = self.done();
-        let n_plies = self.config.steps_per_update.min(self.config.total_steps - self.step);
-        let n_lanes = self.lanes.len() as u64;
-        let (network, config) = (self.learner.network(), &self.config.self_play);
-        let mut lanes: Vec<_> =
-            self.lanes.iter_mut().map(|lane| (lane, Harvest::default())).collect();
-        self.team.each(&mut lanes, |place, (lane, harvest)| {
-            // What cannot be shared evenly is for the first ones.
-            let share = n_plies / n_lanes + u64::from((place as u64) < n_plies % n_lanes);
-            *harvest = lane.play(network, config, done, share);
-        });
-        let mut all = Harvest::default();
-        lanes.into_iter().for_each(|(_, harvest)| all.add(harvest));
-        self.step += all.n_plies;
-        self.n_games += all.games.len() as u64;
-        all
-    }
-
-    /// Takes in the games that ended and says how many positions they have.
-    fn keep(&mut self, harvest: &Harvest) -> usize {
-        let add = |game| self.window.add(game).expect("what was just played is legal");
-        let n_new: usize = harvest.games.iter().map(add).sum();
-        self.n_positions += n_new as u64;
-        self.window.shrink(self.config.window_at(self.n_positions));
-        n_new
-    }
-
-    fn learn(&mut self, n_new: usize, update: &mut Update) -> Result<(), NotFinite> {
-        let learning_rate = self.config.learning_rate.at(self.done());
-        update.learning_rate = learning_rate;
-        if self.n_positions < self.config.learning_starts as u64 {
-            return Ok(());
-        }
-        self.owed += self.config.reuse * n_new as f64 / self.config.batch_size as f64;
+        let learning_rate = self.config.learning_rate.at(done);
         let n_steps = self.owed as u64;
         self.owed -= n_steps as f64;
         let seed = episode_seed(self.seed_base, Stream::Train, u32::MAX, self.n_updates);
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let mut sums = Losses::default();
-        for _ in 0..n_steps {
-            self.buffers.fill(&self.window, self.config.batch_size, &mut rng);
-            let losses =
-                self.learner.train_step(&mut self.team, self.buffers.batch(), learning_rate)?;
-            sums = sums.plus(&losses);
+        let mut lesson = Lesson {
+            learner: &mut self.learner,
+            window: &mut self.window,
+            buffers: &mut self.buffers,
+            batch_size: self.config.batch_size,
+            learning_rate,
+            rng: fastrand::Rng::with_seed(seed),
+            n_left: n_steps,
+            sums: Ok(Losses::default()),
+        };
+        let n_plies = self.config.steps_per_update.min(self.config.total_steps - self.step);
+        let mut shares = shares(&mut self.lanes, n_plies);
+        let (network, config) = (&self.actor, &self.config.self_play);
+        let go_on = |share: &mut Share<'_, G>| share.go_on(network, config, done);
+        play_beside(&mut self.team, &mut shares, go_on, &mut lesson);
+        let mut harvest = Harvest::default();
+        shares.into_iter().for_each(|share| harvest.add(share.into_harvest()));
+        begin(Phase::Learn);
+        while lesson.step(&mut self.team) {}
+        let sums = lesson.sums?;
+        begin(Phase::Judge);
+        self.actor.clone_from(self.learner.network());
+        self.step += harvest.n_plies;
+        self.n_games += harvest.games.len() as u64;
+        self.n_updates += 1;
+        self.keep(&harvest.games);
+        Ok(Update {
+            step: self.step,
+            games: harvest.games,
+            statistics: harvest.statistics,
+            playing: harvest.time,
+            losses: (n_steps > 0).then(|| sums.over(n_steps)),
+            n_gradient_steps: n_steps,
+            learning_rate,
+            window: [self.window.n_positions(), self.window.n_different()],
+            audited: [harvest.n_audited, harvest.n_false_resignations],
+        })
+    }
+
+    /// Takes in games that ended, and notes what is to be learnt from them.
+    fn keep(&mut self, games: &[PlayedGame]) {
+        let add = |game| self.window.add(game).expect("what was just played is legal");
+        let n_new: usize = games.iter().map(add).sum();
+        self.n_positions += n_new as u64;
+        self.window.shrink(self.config.window_at(self.n_positions));
+        if self.n_positions >= self.config.learning_starts as u64 {
+            self.owed += self.config.reuse * n_new as f64 / self.config.batch_size as f64;
         }
-        update.n_gradient_steps = n_steps;
-        update.losses = (n_steps > 0).then(|| sums.over(n_steps));
-        Ok(())
     }
 
     fn done(&self) -> f64 {
         self.step as f64 / self.config.total_steps.max(1) as f64
+    }
+}
+
+/// What each lane plays of `n_plies`.
+fn shares<G: Game>(lanes: &mut [Lane<G>], n_plies: u64) -> Vec<Share<'_, G>> {
+    let n_lanes = lanes.len() as u64;
+    // What cannot be shared evenly is for the first ones.
+    let of = |place| n_plies / n_lanes + u64::from(place < n_plies % n_lanes);
+    (0..).zip(lanes).map(|(place, lane)| Share::new(lane, of(place))).collect()
+}
+
+/// Plays shares of an update on all threads but one, which learns meanwhile and helps when it has done
+/// its own. When all have been played there may be something left to learn.
+fn play_beside<G: Game>(
+    team: &mut Team,
+    shares: &mut [Share<'_, G>],
+    go_on: impl Fn(&mut Share<'_, G>) -> bool + Sync,
+    lesson: &mut Lesson<'_, G>,
+) {
+    let n_open = AtomicUsize::new(shares.len());
+    let waiting: Mutex<VecDeque<_>> = Mutex::new(shares.iter_mut().collect());
+    let next = || waiting.lock().expect(NO_PANIC).pop_front();
+    let lesson = Mutex::new(Some(lesson));
+    team.run(team.n_threads(), &|_| {
+        let lesson = lesson.lock().expect(NO_PANIC).take();
+        if let Some(lesson) = lesson {
+            let mut alone = Team::new(1);
+            while n_open.load(Ordering::Relaxed) > 0 && lesson.step(&mut alone) {}
+        }
+        while let Some(share) = next() {
+            if go_on(share) {
+                n_open.fetch_sub(1, Ordering::Relaxed);
+            } else {
+                waiting.lock().expect(NO_PANIC).push_back(share);
+            }
+        }
+    });
+}
+
+/// Why a lock is never poisoned.
+const NO_PANIC: &str = "nothing panics while it holds this";
+
+/// Gradient steps on positions of a window that nothing comes into meanwhile.
+struct Lesson<'a, G> {
+    learner: &'a mut BoardLearner,
+    /// Only read. Games may be sent to other threads, and not be shared.
+    window: &'a mut Window<G>,
+    buffers: &'a mut Buffers,
+    batch_size: usize,
+    learning_rate: f64,
+    rng: fastrand::Rng,
+    /// Steps that are to be made.
+    n_left: u64,
+    /// Over the steps that were made.
+    sums: Result<Losses, NotFinite>,
+}
+
+impl<G: Game> Lesson<'_, G> {
+    /// Makes a step, if there is one left. Returns whether it did, and it went well.
+    fn step(&mut self, team: &mut Team) -> bool {
+        let (Ok(sums), true) = (self.sums, self.n_left > 0) else { return false };
+        self.buffers.fill(self.window, self.batch_size, &mut self.rng);
+        let losses = self.learner.train_step(team, self.buffers.batch(), self.learning_rate);
+        self.sums = losses.map(|losses| sums.plus(&losses));
+        self.n_left -= 1;
+        self.sums.is_ok()
     }
 }
 

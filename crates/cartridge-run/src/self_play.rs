@@ -293,10 +293,7 @@ impl SelfPlay {
     /// An update in the words of all trainings.
     fn report(&self, update: &alphazero::Update, clock: &PhaseClock, games_before: u64) -> Update {
         let statistics = update.statistics;
-        // Threads that play beyond the lanes have nothing to do.
-        let n_lanes = self.config.self_play().map_or(1, |settings| settings.n_lanes);
-        let n_threads = self.config.n_threads().min(n_lanes) as f64;
-        let core_seconds = (clock.seconds(Phase::Act) * n_threads).max(1e-9);
+        let core_seconds = update.playing.as_secs_f64().max(1e-9);
         let n_descents = statistics.n_descents.max(1) as f64;
         let mut scalars = vec![
             (Metric::LearningRate, update.learning_rate),
@@ -682,9 +679,5 @@ impl PhaseClock {
 
     fn total(&self) -> f64 {
         self.spent.iter().sum::<Duration>().as_secs_f64()
-    }
-
-    fn seconds(&self, phase: Phase) -> f64 {
-        self.spent[phase as usize].as_secs_f64()
     }
 }

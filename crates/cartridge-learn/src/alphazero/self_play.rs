@@ -1,6 +1,8 @@
 //! Games that a network plays against itself, many of them in step, so that every call of the network
 //! is for a full batch.
 
+use std::time::{Duration, Instant};
+
 use cartridge_games::{Action, Game, Seat, Turn, random_action};
 use cartridge_search::cache::Cache;
 use cartridge_search::evaluator::{Evaluation, Evaluations};
@@ -80,6 +82,8 @@ pub struct Harvest {
     pub n_plies: u64,
     /// What the searches did.
     pub statistics: Statistics,
+    /// What threads spent on it, all together.
+    pub time: Duration,
     /// Games in which a seat would have given up, and did not because it was one to see.
     pub n_audited: u64,
     /// Those of them that this seat did not lose.
@@ -92,6 +96,7 @@ impl Harvest {
         self.games.extend(other.games);
         self.n_plies += other.n_plies;
         self.statistics.add(other.statistics);
+        self.time += other.time;
         self.n_audited += other.n_audited;
         self.n_false_resignations += other.n_false_resignations;
     }
@@ -151,6 +156,16 @@ struct Table<G> {
     would_resign: Option<Seat>,
 }
 
+/// What a lane has to play of an update. It is played part by part, so that threads may take turns at
+/// lanes; where one part ends makes no difference.
+#[derive(Debug)]
+pub(super) struct Share<'a, G> {
+    lane: &'a mut Lane<G>,
+    n_plies: u64,
+    has_begun: bool,
+    harvest: Harvest,
+}
+
 impl<G: Game> Lane<G> {
     pub(super) fn new(n_games: usize, cache: usize, config: &Config, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
@@ -158,8 +173,7 @@ impl<G: Game> Lane<G> {
         Self { tables, cache: Cache::new(cache), rng, batch: Batch::default() }
     }
 
-    /// Plays `n_plies` in all games together, when `done` of the training is over. Searches that are
-    /// under way at the end are begun anew the next time: then the network is another.
+    /// Plays `n_plies` in all games together, when `done` of the training is over.
     pub(super) fn play(
         &mut self,
         network: &dyn Judge,
@@ -167,34 +181,66 @@ impl<G: Game> Lane<G> {
         done: f64,
         n_plies: u64,
     ) -> Harvest {
-        let mut harvest = Harvest::default();
+        let mut share = Share::new(self, n_plies);
+        while !share.go_on(network, config, done) {}
+        share.into_harvest()
+    }
+
+    /// Begins every search. Those that were under way are begun anew: the network is another.
+    fn begin(&mut self, config: &Config, done: f64) {
         self.cache.clear();
         for table in &mut self.tables {
             table.search.clear();
             table.begin(config, done, &mut self.rng);
         }
-        while harvest.n_plies < n_plies {
-            for (place, table) in self.tables.iter_mut().enumerate() {
+    }
+}
+
+impl<'a, G: Game> Share<'a, G> {
+    /// Plies of a part: some milliseconds.
+    const PART: u64 = 128;
+
+    pub(super) fn new(lane: &'a mut Lane<G>, n_plies: u64) -> Self {
+        Self { lane, n_plies, has_begun: false, harvest: Harvest::default() }
+    }
+
+    /// What came of it.
+    pub(super) fn into_harvest(self) -> Harvest {
+        self.harvest
+    }
+
+    /// Plays a part of it, with the network of all parts. Returns whether that was the last.
+    pub(super) fn go_on(&mut self, network: &dyn Judge, config: &Config, done: f64) -> bool {
+        let began = Instant::now();
+        let Self { lane, n_plies, has_begun, harvest } = self;
+        let n_plies = *n_plies;
+        if !std::mem::replace(has_begun, true) {
+            lane.begin(config, done);
+        }
+        let until = n_plies.min(harvest.n_plies + Self::PART);
+        while harvest.n_plies < until {
+            for (place, table) in lane.tables.iter_mut().enumerate() {
                 let leaf = loop {
-                    if let Some(leaf) = table.search.next_leaf(&mut self.cache) {
+                    if let Some(leaf) = table.search.next_leaf(&mut lane.cache) {
                         break Some(leaf);
                     }
                     if harvest.n_plies == n_plies {
                         break None;
                     }
-                    table.play(config, &mut harvest, &mut self.rng);
-                    table.begin(config, done, &mut self.rng);
+                    table.play(config, harvest, &mut lane.rng);
+                    table.begin(config, done, &mut lane.rng);
                 };
                 if let Some(leaf) = leaf {
-                    self.batch.add(place, leaf.id, leaf.game);
+                    lane.batch.add(place, leaf.id, leaf.game);
                 }
             }
-            self.batch.evaluate(network);
-            self.batch.answer(|place, leaf, evaluation| {
-                self.tables[place].search.answer(leaf, evaluation, &mut self.cache);
+            lane.batch.evaluate(network);
+            lane.batch.answer(|place, leaf, evaluation| {
+                lane.tables[place].search.answer(leaf, evaluation, &mut lane.cache);
             });
         }
-        harvest
+        harvest.time += began.elapsed();
+        harvest.n_plies == n_plies
     }
 }
 

@@ -133,6 +133,7 @@ impl<G: Game> AlphaZero<G> {
         for (lane, state) in training.lanes.iter_mut().zip(lanes) {
             lane.restore(state).map_err(mismatch)?;
         }
+        training.actor = network.clone();
         training.learner = BoardLearner::restore(network, config.learner, &state.learner)?;
         for game in games {
             training.window.add(&game).map_err(|error| mismatch(error.to_string()))?;

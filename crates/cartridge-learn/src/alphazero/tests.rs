@@ -46,6 +46,37 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn it_learns_while_games_are_played() {
+    for n_threads in [2, 3] {
+        let config = Config { n_lanes: 6, ..small(100_000) };
+        let mut training = AlphaZero::<Connect4>::new(&config, 7, Team::new(n_threads)).unwrap();
+        while training.owed < 1.0 {
+            training.update().unwrap();
+        }
+        // Far more than there is time for, so it ends when the games have been played.
+        let n_steps = 100_000;
+        let mut lesson = Lesson {
+            learner: &mut training.learner,
+            window: &mut training.window,
+            buffers: &mut training.buffers,
+            batch_size: config.batch_size,
+            learning_rate: 1e-3,
+            rng: fastrand::Rng::with_seed(1),
+            n_left: n_steps,
+            sums: Ok(Losses::default()),
+        };
+        let mut shares = shares(&mut training.lanes, 3_000);
+        let (network, self_play) = (&training.actor, &config.self_play);
+        let go_on = |share: &mut Share<'_, _>| share.go_on(network, self_play, 0.0);
+        play_beside(&mut training.team, &mut shares, go_on, &mut lesson);
+        let n_left = lesson.n_left;
+        let n_plies: u64 = shares.into_iter().map(|share| share.into_harvest().n_plies).sum();
+        assert_eq!(n_plies, 3_000);
+        assert!((1..n_steps).contains(&n_left), "{n_left} of {n_steps} are left");
+    }
+}
+
+#[test]
 fn interrupted_and_resumed_equals_uninterrupted() {
     let config = Config { least_window: 400, ..small(4_000) };
     let (whole, _) = train::<Connect4>(&config, 2);
