@@ -24,6 +24,7 @@ use crate::error::{Result, RunError};
 use crate::launch::Launcher;
 use crate::matches::{self, MatchConfig, Referee, SeedPlan, play_match};
 use crate::player::{Found, Learnt, Player, Table};
+use crate::priority;
 use crate::steer::{self, By};
 use crate::tournament::{self, Desk, Kind, TournamentConfig};
 use crate::worker;
@@ -33,9 +34,6 @@ const PLAYERS: &str = "players";
 
 /// Events are durable at the latest after this time.
 const GROUP_COMMIT: Duration = Duration::from_millis(1000);
-
-/// How far below other programs it stands, as trainings do.
-const NICENESS: i32 = 5;
 
 /// What is to be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +159,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     };
     let job: Job = serde_json::from_value(manifest.config.clone())
         .map_err(|error| damaged(error.to_string()))?;
-    // Not being allowed to step back is no reason to give up.
-    _ = rustix::process::nice(NICENESS);
+    priority::stand_back();
     let mut players = Vec::new();
     for (place, about) in job.players.iter().enumerate() {
         let file = job.files.get(place).and_then(Option::as_deref);

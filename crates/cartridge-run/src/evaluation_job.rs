@@ -32,6 +32,7 @@ use crate::error::{Result, RunError};
 use crate::evaluation::{Heard, Manner, Outcome, metric_values, play};
 use crate::film::{self, Reel, Take};
 use crate::launch::Launcher;
+use crate::priority;
 use crate::steer::{self, By};
 use crate::worker::{self, Journal};
 
@@ -55,9 +56,6 @@ const SHARD_MB: u32 = 128;
 
 /// The longest film of an evaluation; episodes beyond it are recorded all the same.
 const MOST_SECONDS: u32 = 120;
-
-/// How far below other programs it stands, as trainings do.
-const NICENESS: i32 = 5;
 
 /// What somebody asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -334,8 +332,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let dir = data.run(id);
     let manifest = dir.manifest()?;
     let job = Job::of(&manifest)?;
-    // Not being allowed to step back is no reason to give up.
-    _ = rustix::process::nice(NICENESS);
+    priority::stand_back();
     let policy = policy(&dir, id)?;
     let mut journal = Journal::open(&dir, attempt, SHARD_MB)?;
     journal.after_checkpoint(job.step, &job.checkpoint);

@@ -106,6 +106,7 @@ pub mod play;
 pub mod player;
 pub mod policy_file;
 pub mod preview;
+pub mod priority;
 pub mod protocol;
 pub mod queue;
 pub mod ratings;

@@ -42,6 +42,7 @@ use crate::gpu::Nvml;
 use crate::janitor;
 use crate::lab::held;
 use crate::leftover::{end_leftovers, kill_leftovers};
+use crate::priority;
 use crate::protocol::control_for_trainer;
 use crate::steer::By;
 use crate::track::{Told, Tracker};
@@ -91,9 +92,6 @@ const OPEN_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Room between a foreign trainer and us.
 const PIPE_BYTES: usize = 1024 * 1024;
-
-/// How far below other programs a foreign trainer stands, so that the machine stays usable.
-const NICENESS: i32 = 5;
 
 /// Supervises `attempt` of a run until its trainer has ended. A trainer that is asked to stop has
 /// `stop_grace` to save and end. Of several that are started at once for the same attempt, one
@@ -773,8 +771,7 @@ pub fn guard(group: i32, dir: &RunDir, id: &RunId, attempt: u32) {
 /// Becomes the trainer: dies with the supervisor, stands back for other programs, and runs
 /// `command`. It returns only when that cannot be started.
 pub fn become_trainer(supervisor: i32, command: &[String]) -> RunError {
-    // Not being allowed to step back is no reason to give up.
-    _ = rustix::process::nice(NICENESS);
+    priority::stand_back();
     #[cfg(target_os = "linux")]
     {
         _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));

@@ -40,6 +40,7 @@ use crate::evaluation::{Outcome, evaluate, metric_values};
 use crate::evaluation_job;
 use crate::film;
 use crate::lineage;
+use crate::priority;
 use crate::saturation::Saturation;
 use crate::self_play;
 use crate::steer;
@@ -55,9 +56,6 @@ const LOG_EVERY: Duration = Duration::from_secs(1);
 /// Where a gradient step is kept that could not be made.
 const FAULT: &str = "fault";
 
-/// How far below other programs the training stands, so that the machine stays usable.
-const NICENESS: i32 = 5;
-
 /// Trains the run until it is done, is stopped, or fails. Returns whether it ended well.
 pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
     let dir = data.run(id);
@@ -69,8 +67,7 @@ pub fn work(data: &DataDir, id: &RunId, attempt: u32) -> Result<bool> {
         return evaluation_job::work(data, id, attempt);
     }
     let config = steer::config_of(&manifest)?;
-    // Not being allowed to step back is no reason to give up.
-    _ = rustix::process::nice(NICENESS);
+    priority::stand_back();
     if config.self_play().is_some() {
         return self_play::work(data, &manifest, config, attempt);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cartridge_run::store::RunId;
-use cartridge_run::supervisor;
+use cartridge_run::{priority, supervisor};
 
 use super::{DataArgs, this_program};
 use crate::exit::Exit;
@@ -28,7 +28,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // A session of its own: the end of the terminal or of the lab is not the end of the run. It
     // fails only where this process leads a group already, which serves as well.
-    _ = rustix::process::setsid();
+    if rustix::process::setsid().is_ok() {
+        priority::stand_back_as_session();
+    }
     let stop_grace = Duration::from_secs(args.stop_grace);
     let data = args.data.open_existing()?;
     supervisor::supervise(&data, &args.run, args.attempt, &this_program()?, stop_grace)?;

@@ -24,6 +24,31 @@ fn final_weights(data: &Path, id: &str) -> String {
     done["weights_sha256"].as_str().unwrap().to_owned()
 }
 
+/// Beside a training the pages of a browser, and everything else, come first.
+#[cfg(target_os = "linux")]
+#[test]
+fn trainers_stand_back_for_other_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let ours = train(data, &["--steps", "1000000000"]);
+    let exec = ["exec", "--env", "x", "--detach", "--json", "--data", ".", "--", "sleep", "600"];
+    let output = run(data, &exec);
+    let theirs = result(&output)["run_id"].as_str().unwrap().to_owned();
+    for id in [ours, theirs] {
+        let (supervisor, trainer) = pids(data, &id);
+        let of_trainer = |file: &str| fs::read_to_string(format!("/proc/{trainer}/{file}")).ok();
+        wait_for("a trainer that stands back", || {
+            let stat = of_trainer("stat")?;
+            // The name may hold spaces; the 19th word of all is the niceness.
+            let niceness = stat.rsplit_once(')')?.1.split_whitespace().nth(16)?;
+            // Not every kernel groups by sessions.
+            let session = of_trainer("autogroup").is_none_or(|text| text.ends_with(" nice 5\n"));
+            (niceness == "5" && session).then_some(())
+        });
+        kill("-KILL", supervisor);
+    }
+}
+
 #[test]
 fn a_pause_stops_the_stepping_and_outlives_the_lab() {
     let folder = tempfile::tempdir().unwrap();
