@@ -1,11 +1,12 @@
 /**
- * The page of one run: what it shows while other answers are slow, its charts by keys, and several
- * tabs on the same run. One lab, with one training that has ended and one that goes on.
+ * The page of one run: what it shows while other answers are slow, its charts by keys, what it used of
+ * the machine, and several tabs on the same run. One lab, with one training that has ended and one that goes on.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
@@ -22,6 +23,8 @@ let session: Session;
 let ended: string;
 /** Trains for ever, until it is stopped. */
 let endless: string;
+/** One that used a GPU, and one whose supervisor never measured anything. */
+const [used, unheard] = ['r-00g001', 'r-00g000'];
 
 beforeAll(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
@@ -32,6 +35,8 @@ beforeAll(async () => {
     (await lab.command<{ run_id: string }>('train', 'CartPole-v1', ...more, ...SHORT)).run_id;
   ended = await train('--steps', '20000', '--seed', '1');
   endless = await train('--steps', '1000000000', '--seed', '7', '--detach');
+  await makeUsed(used, 240);
+  await makeUsed(unheard, 0);
 });
 
 afterAll(async () => {
@@ -168,6 +173,135 @@ test.each(SIZES)('a chart fills the screen, and is a file, at $name', async (siz
   expect(complaints.take()).toEqual([]);
   await close(context);
 });
+
+/** A run as a trainer on a GPU leaves it: two attempts, with an hour between them. */
+async function makeUsed(id: string, n_beats: number): Promise<void> {
+  const folder = join(lab.data, 'runs', id);
+  await mkdir(folder, { recursive: true });
+  const T0 = 1_700_000_000;
+  const EVERY_S = 5;
+  const lines = (of: object[]) => of.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const at = (n: number) => ({ attempt: n < n_beats / 2 ? 1 : 2, t: timeOf(n) });
+  const timeOf = (n: number) => T0 + EVERY_S * n + (n < n_beats / 2 ? 0 : 3600);
+  const beats = Array.from({ length: n_beats }, (_, n) => ({
+    ...at(n),
+    type: 'heartbeat',
+    // One moment at which it was busier than ever.
+    cpu_percent: n === 33 ? 790 : 180 + 15 * Math.sin(n / 3),
+    rss_bytes: 1.2e9 + 4e6 * n,
+    gpu: {
+      percent: 70 + 25 * Math.sin(n / 7),
+      memory_bytes: Math.round(6e9 + 1e9 * Math.sin(n / 40)),
+    },
+  }));
+  const end = { ...at(n_beats), type: 'exited', code: 0, signal: null, log: [] };
+  await writeFile(
+    join(folder, 'supervisor.jsonl'),
+    lines([{ ...at(0), type: 'started', supervisor_pid: 1, trainer_pid: 2 }, ...beats, end]),
+  );
+  const rows = Array.from({ length: 200 }, (_, n) => {
+    const { attempt, t } = at(Math.floor((n * n_beats) / 200));
+    const values = { 'train/loss': 1 / (n + 1), 'time/fps': 1000 + 50 * Math.sin(n) };
+    return { attempt, row: n + 1, t: t + 1, step: 5000 * (n + 1), values };
+  });
+  await writeFile(join(folder, 'metrics.jsonl'), lines(rows));
+  const config = { algo: 'ppo', trainer: { total_timesteps: 5000 * n_beats }, env: {} };
+  const manifest = { format: 1, id, kind: 'external', name: 'On a GPU', env_id: 'Somewhere-v0' };
+  const made = { ...manifest, config, created_at: T0, cartridge_version: '0' };
+  await writeFile(join(folder, 'run.json'), JSON.stringify(made));
+  await lab.ended(id);
+}
+
+/** How many points a chart has. */
+const points = async (page: Page, title: string) => {
+  const image = page.getByRole('img', { name: new RegExp(`^${title}, now`) });
+  return Number(/(\d+) points$/.exec((await image.getAttribute('aria-label')) ?? '')?.[1]);
+};
+
+/** The charts of what a run used, come near and with all that there is. */
+async function resources(page: Page): Promise<Locator> {
+  const section = page.getByRole('region', { name: 'Resources' });
+  await section.scrollIntoViewIfNeeded();
+  return section;
+}
+
+test.each(SIZES)('what a run uses of the machine has charts, at $name', async (size) => {
+  const { context, page, complaints } = await tab(size);
+  await page.goto(`${lab.origin}/runs/${used}`);
+  const section = await resources(page);
+  for (const title of ['CPU', 'Memory', 'GPU', 'GPU memory']) await drawn(page, title).waitFor();
+  // The spike is there, and the hour between the attempts, in which nothing ran.
+  const path = `/api/runs/${used}/resources?points=10000`;
+  type Columns = { t: number[]; cpu_percent: (number | null)[] };
+  const { t, cpu_percent } = await lab.call<Columns>(path);
+  expect(cpu_percent).toContain(790);
+  expect(cpu_percent.filter((value) => value === null)).toHaveLength(1);
+  await section.scrollIntoViewIfNeeded();
+  await shoot(page, 'run-resources', size);
+  await expectSound(page, complaints);
+
+  // They have the axis, the zoom and the keys of the others.
+  const cpu = section.getByRole('application', { name: 'CPU' });
+  await cpu.focus();
+  await page.keyboard.press('+');
+  await page.waitForURL('**range=*');
+  const [low = NaN, high = NaN] = zoom(page) ?? [];
+  expect(high).toBeGreaterThan(low);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => zoom(page)).toBeNull();
+  await page.getByRole('group', { name: 'X axis' }).getByText('relative').click();
+  await page.waitForURL('**x=relative*');
+  await shoot(page, 'run-resources-relative', size);
+  await cpu.focus();
+  await page.keyboard.press('v');
+  const large = page.getByRole('dialog', { name: 'CPU, full screen' });
+  await large.getByRole('img', { name: /^CPU, now/ }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    large.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${used}-resources-cpu_percent.csv`);
+  const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+  expect(lines).toEqual([
+    'wall_time,value',
+    ...t.map((time, at) => `${new Date(1000 * time).toISOString()},${cpu_percent[at] ?? ''}`),
+  ]);
+  await page.keyboard.press('Escape');
+  await large.waitFor({ state: 'detached' });
+  // Who comes by the address of such a chart finds it.
+  await page.goto(`${lab.origin}/runs/${used}?chart=resources%2Fmemory_bytes`);
+  await page.getByRole('dialog', { name: 'Memory, full screen' }).locator('canvas').waitFor();
+  await expectSound(page, complaints);
+  await close(context);
+});
+
+test.each(SIZES)(
+  'they go on while it trains, and are not asked for before, at $name',
+  async (size) => {
+    const { context, page, complaints } = await tab(size);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/resources')) asked.push(request.url());
+    });
+    await page.goto(`${lab.origin}/runs/${endless}`);
+    await drawn(page, 'Mean return').waitFor();
+    expect(asked, 'before anybody has come near').toEqual([]);
+    await resources(page);
+    await drawn(page, 'CPU').waitFor();
+    const before = await points(page, 'CPU');
+    await expect.poll(() => points(page, 'CPU'), { timeout: 30_000 }).toBeGreaterThan(before);
+    expect(await page.getByRole('img', { name: /^GPU/ }).count(), 'no GPU, no chart').toBe(0);
+    expect(asked.at(-1), 'what is new').toMatch(/[?&]from=/);
+    await page.goto(`${lab.origin}/runs/${unheard}`);
+    const section = await resources(page);
+    await section.getByText('Nothing was measured').waitFor();
+    const command = section.getByRole('group', { name: 'Command' });
+    expect(await command.textContent()).toContain(`/api/runs/${unheard}/resources`);
+    await shoot(page, 'run-resources-none', size);
+    await expectSound(page, complaints);
+    await close(context);
+  },
+);
 
 test.each(SIZES)('an evaluation on its run page at $name: log, and an end', async (size) => {
   const { context, page, complaints } = await tab(size);

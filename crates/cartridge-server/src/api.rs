@@ -23,6 +23,7 @@ pub mod positions;
 pub mod prometheus;
 pub mod ratings;
 pub mod report;
+pub mod resources;
 pub mod runs;
 pub mod schemas;
 pub mod settings;

@@ -162,6 +162,7 @@ fn routes() -> OpenApiRouter<AppState> {
         .merge(api::trainers::router())
         .merge(api::control::router())
         .merge(api::telemetry::router())
+        .merge(api::resources::router())
         .merge(api::insights::router())
         .merge(api::report::router())
         .merge(api::analytics::router())

@@ -603,6 +603,7 @@ mod live_frames;
 mod live_play;
 mod locks;
 mod models;
+mod resources;
 mod settings;
 mod theatre;
 mod thoughts;

@@ -191,6 +191,12 @@ pub fn read_batch(path: &Path, offset: u64, limit: u64, budget: u64) -> Result<B
     read_from(path, offset, limit, budget)
 }
 
+/// About `budget` bytes of lines from anywhere in `path` on. The first of them begins somewhere
+/// before, or is empty, and is not to be used.
+pub(crate) fn read_near(path: &Path, offset: u64, budget: u64) -> Result<Batch> {
+    read_from(path, offset.saturating_sub(1), u64::MAX, budget)
+}
+
 fn read_from(path: &Path, offset: u64, limit: u64, budget: u64) -> Result<Batch> {
     let mut batch = Batch { start: offset, ..Batch::default() };
     let mut file = match File::open(path) {

@@ -8,6 +8,7 @@
 //! * [`records`]: what a line of each file says.
 //! * [`jsonl`]: appending whole lines, and reading only whole lines.
 //! * [`status`]: the lines of a run folded into how the run is doing.
+//! * [`resources`]: what a run's trainer used of the machine over time.
 //! * [`follow`]: what is new in a run's files since the last look.
 //! * [`answers`]: what requests were answered, so that asking again changes nothing.
 //! * [`artifacts`]: what a run has made, listed by id in `artifacts.json`.
@@ -39,6 +40,7 @@ mod migrate;
 pub mod models;
 pub mod records;
 pub mod replay;
+pub mod resources;
 pub mod run_dir;
 pub mod status;
 
@@ -59,5 +61,6 @@ pub use crate::records::{
     TrainerConfig, WandbPage,
 };
 pub use crate::replay::Replay;
+pub use crate::resources::ResourceSample;
 pub use crate::run_dir::{RunDir, RunId};
 pub use crate::status::{Activity, Failure, RunState, RunStatus};

@@ -9,8 +9,8 @@ use cartridge_store::follow::{ToldEpisodes, ToldRow, latest_episodes, latest_row
 use cartridge_store::index::{Cursor, IndexedRun};
 use cartridge_store::{
     Artifact, ArtifactId, ArtifactKind, ArtifactList, DiskTrouble, Episodes, EventLine, Index,
-    Manifest, MetricLine, MetricValues, RunFilter, RunId, RunKind, RunState, SeriesPoints,
-    StoreError, jsonl,
+    Manifest, MetricLine, MetricValues, ResourceSample, RunFilter, RunId, RunKind, RunState,
+    SeriesPoints, StoreError, jsonl, resources,
 };
 use serde_json::Map;
 
@@ -22,10 +22,14 @@ use crate::discovery::{self, Delta};
 use crate::error::{Result, RunError};
 use crate::metrics::{self, Origin};
 use crate::preview::{By, Preview, preview};
-use crate::supervisor::last_lines;
+use crate::supervisor::{HEARTBEAT, last_lines};
 
 /// With less than this free, even a short line may not fit: file systems keep some for themselves.
 const NO_ROOM_BYTES: u64 = 64 * 1024;
+
+/// Seconds without a heartbeat after which nothing is said of what a run used meanwhile: one may be
+/// late.
+const SILENCE_S: f64 = 3.0 * HEARTBEAT.as_secs() as f64;
 
 /// A disk that cannot take data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,6 +239,18 @@ impl Lab {
             rows.drain(..rows.len().saturating_sub(n));
         }
         Ok(rows)
+    }
+
+    /// What a run's trainer used of the machine between two moments: see [`resources::condense`].
+    pub fn resources(
+        &self,
+        id: &RunId,
+        most: usize,
+        times: (f64, f64),
+    ) -> Result<Vec<ResourceSample>> {
+        self.run(id)?;
+        let samples = resources::samples(&self.data.run(id), times)?;
+        Ok(resources::condense(&samples, most, SILENCE_S))
     }
 
     /// The newest events of a run, oldest first.

@@ -20,6 +20,7 @@ mod lifecycle;
 #[cfg(feature = "otel")]
 mod otel;
 mod reproduce;
+mod resources;
 mod security;
 mod self_play;
 mod support;

@@ -1449,6 +1449,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what a run has used of the machine over time, for charts. */
+        get: operations["show_resources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/restore": {
         parameters: {
             query?: never;
@@ -5297,6 +5314,24 @@ export interface components {
             checks: components["schemas"]["Check"][];
             /** @description `ready` or `not_ready`. */
             status: string;
+        };
+        /**
+         * @description What a run's trainer has used of the machine, by all of its attempts, as columns of equal
+         *     length. A row with nothing but its time says that nothing was running around it.
+         */
+        Resources: {
+            /** @description CPU use; 100 is one core. */
+            cpu_percent: (number | null)[];
+            /** @description Memory on all GPUs. */
+            gpu_memory_bytes: (number | null)[];
+            /** @description Use of the busiest GPU, in percent; none where the trainer uses no GPU. */
+            gpu_percent: (number | null)[];
+            /** @description Memory. */
+            memory_bytes: (number | null)[];
+            /** @description The run. */
+            run_id: string;
+            /** @description Unix seconds. */
+            t: number[];
         };
         /** @description What is kept; none means no limit. */
         RetentionLimits: {
@@ -12608,6 +12643,78 @@ export interface operations {
                     "application/json": unknown;
                     "text/plain": string;
                     "text/html": string;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_resources: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many rows at most, up to 10,000. Each is of equally many measurements and has the
+                 *     greatest of them, so spikes survive.
+                 */
+                points?: number;
+                /** @description Only from this moment on, in Unix seconds. */
+                from?: number;
+                /** @description Only up to this moment. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resources"];
                 };
             };
             400: {

@@ -78,6 +78,7 @@ export type RatingGroup = Schemas['RatingGroup'];
 export type RatingHistory = Schemas['RatingHistory'];
 export type RatingMoment = Schemas['RatingMoment'];
 export type Ratings = Schemas['Ratings'];
+export type Resources = Schemas['Resources'];
 export type Review = Schemas['Review'];
 export type Role = Schemas['Role'];
 export type Run = Schemas['Run'];

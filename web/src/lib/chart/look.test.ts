@@ -9,6 +9,13 @@ test('the y axis has room around the values, and no ground below zero without ne
   expect(yRange(1, 100, true)).toEqual([0.8, 125]);
 });
 
+test('an axis of what the machine has begins at zero', () => {
+  expect(yRange(100, 200, false, true)).toEqual([0, 216]);
+  expect(yRange(100, 100, false, true)).toEqual([0, 108]);
+  expect(yRange(0, 0, false, true)).toEqual([0, 1]);
+  expect(yRange(100, 200, true, true)).toEqual([80, 250]);
+});
+
 test('a logarithmic axis has few lines, at round places', () => {
   expect(logTicks(0.8, 125)).toEqual([1, 10, 100]);
   expect(logTicks(0.15, 0.6)).toEqual([0.2, 0.5]);

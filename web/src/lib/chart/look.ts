@@ -64,14 +64,23 @@ function readColors() {
 
 export type Colors = ReturnType<typeof readColors>;
 
-/** The range of the y axis around the values; with a logarithm, around the positive ones. */
-export function yRange(low: number | null, high: number | null, log: boolean): [number, number] {
+/**
+ * The range of the y axis around the values; with a logarithm, around the positive ones. What cannot
+ * be less than nothing may have an axis that begins there.
+ */
+export function yRange(
+  low: number | null,
+  high: number | null,
+  log: boolean,
+  fromZero = false,
+): [number, number] {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) {
     return log ? [0.1, 1] : [0, 1];
   }
   if (log) {
     return high > 0 ? [Math.max(low, 1e-12) / 1.25, high * 1.25] : [0.1, 1];
   }
+  if (fromZero && low >= 0) return [0, high > 0 ? high * 1.08 : 1];
   // The mean of a constant differs from it in the last digit, and that is not a curve.
   if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
     const pad = Math.abs(low) * 0.5 || 1;

@@ -16,6 +16,18 @@ interface Look {
   format: Format;
   /** Few and exact points are shown as they are. */
   exact?: boolean;
+  /** A share of what the machine has: its axis begins at zero. */
+  fromZero?: boolean;
+}
+
+/** Where charts stand: their axis, and what they show of it. */
+export interface Place {
+  axis: Axis;
+  /** When the run began, for an axis that tells how long ago that was. */
+  start: number;
+  range: readonly [number, number];
+  /** All that there is to show. */
+  full: readonly [number, number];
 }
 
 const small: Format = (value) => measure(value, 3);
@@ -138,7 +150,7 @@ export function startOf(series: ReadonlyMap<string, Series>): number {
 }
 
 /** A series' points on the chosen axis. */
-export function xOf(line: Series, axis: Axis, start: number): number[] {
+export function xOf(line: Pick<Series, 'step' | 't'>, axis: Axis, start: number): number[] {
   switch (axis) {
     case 'steps':
       return line.step;
