@@ -83,8 +83,12 @@ export async function logIn(browser: Browser, loginUrl: string): Promise<Session
 /** What a browser remembers of a lab: who one is there. */
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Waits until a page has fetched the code of all others, which it does when it is idle. */
+/**
+ * Waits until a page has fetched the code of all others, which it does when somebody is there: a key
+ * that means nothing says so.
+ */
 export async function loadedAhead(page: Page): Promise<void> {
+  await page.keyboard.press('Shift');
   const nodes = (await readdir('build/_app/immutable/nodes')).filter((it) => it.endsWith('.js'));
   await page.waitForFunction((n) => {
     const names = performance.getEntriesByType('resource').map(({ name }) => name);
