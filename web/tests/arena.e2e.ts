@@ -8,7 +8,17 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
+import {
+  type Complaints,
+  SIZES,
+  another,
+  close,
+  launch,
+  logIn,
+  open,
+  openAsViewer,
+  type Session,
+} from './browser';
 import { Lab, pause } from './lab';
 import { expectSound } from './sound';
 
@@ -55,6 +65,8 @@ describe.each(SIZES)('the arena at $name', (size) => {
   let context: BrowserContext;
   let page: Page;
   let complaints: Complaints;
+  /** What the experiment is called. */
+  let pole: string;
 
   beforeAll(async () => {
     ({ context, page, complaints } = await open(browser, size, { storageState: session }));
@@ -87,7 +99,8 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await page.reload();
     await page.getByText('3 settings differ').waitFor();
 
-    await page.getByLabel('Name', { exact: true }).fill(`Pole ${size.name}`);
+    pole = another(`Pole ${size.name}`);
+    await page.getByLabel('Name', { exact: true }).fill(pole);
     await page.getByLabel('First seed').fill('7');
     await page.getByRole('textbox', { name: 'Runs' }).fill('2');
     await page.getByText('Seeds 7, 8, as a group').waitFor();
@@ -165,7 +178,7 @@ describe.each(SIZES)('the arena at $name', (size) => {
     await said.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
     await page.goto(`${lab.origin}/experiments?q=${size.name}`);
-    await page.getByRole('link', { name: `Pole ${size.name}`, exact: true }).waitFor();
+    await page.getByRole('link', { name: pole, exact: true }).waitFor();
     await look(page, `experiments-${size.name}`);
     expect(complaints.take()).toEqual([]);
   });
@@ -368,23 +381,11 @@ test.each(SIZES)('long lists go on when asked, at $name', async (size) => {
     await look(page, `more${path.replace('/', '-')}-${size.name}`);
     expect(complaints.take(), path).toEqual([]);
   }
-  await context.close();
+  await close(context);
 });
 
 test.each(SIZES)('a viewer sees all of it, and is told why not, at $name', async (size) => {
-  const made = await lab.command<{ secret: string }>(
-    'token',
-    'new',
-    '--role',
-    'viewer',
-    '--name',
-    `wall ${size.name}`,
-  );
-  const { context, page, complaints } = await open(browser, size);
-  await page.goto(`${lab.origin}/login`);
-  await page.getByLabel('Or paste the token').fill(made.secret);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.waitForURL((url) => url.pathname !== '/login');
+  const { context, page, complaints } = await openAsViewer(browser, lab, size);
   for (const [path, button] of [
     ['/experiments', 'New experiment'],
     ['/experiments/new', 'Start'],

@@ -4,6 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
 import { expect } from 'vitest';
 
+import type { Lab } from './lab';
+
 const ARGS = [
   '--headless',
   '--no-sandbox',
@@ -78,6 +80,30 @@ export async function logIn(browser: Browser, loginUrl: string): Promise<Session
   const session = await context.storageState();
   await close(context);
   return session;
+}
+
+/** A name that nobody has: some are taken once, also where a test is tried twice. */
+export function another(name: string): string {
+  return `${name} ${Date.now().toString(36)}`;
+}
+
+/** Somebody who may only look, and has come in by a token of their own. */
+export async function openAsViewer(
+  browser: Browser,
+  lab: Lab,
+  size: Size,
+): ReturnType<typeof open> {
+  const name = another(`wall ${size.name}`);
+  const made = ['token', 'new', '--role', 'viewer', '--name', name];
+  const { secret } = await lab.command<{ secret: string }>(...made);
+  const opened = await open(browser, size);
+  const { page, complaints } = opened;
+  await page.goto(`${lab.origin}/login`);
+  await page.getByLabel('Or paste the token').fill(secret);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL((url) => url.pathname !== '/login');
+  expect(complaints.take()).toEqual([]);
+  return opened;
 }
 
 /** What a browser remembers of a lab: who one is there. */

@@ -7,7 +7,16 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
+import {
+  type Complaints,
+  SIZES,
+  close,
+  launch,
+  logIn,
+  open,
+  openAsViewer,
+  type Session,
+} from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -469,21 +478,7 @@ describe.each(SIZES)('a test and a training at $name', (size) => {
 test.each(SIZES)(
   'a viewer sees all and can do nothing, and is told why, at $name',
   async (size) => {
-    const made = await lab.command<{ secret: string }>(
-      'token',
-      'new',
-      '--role',
-      'viewer',
-      '--name',
-      // Another one where this is tried twice: names are taken once.
-      `wall ${size.name} ${Date.now()}`,
-    );
-    const { context, page, complaints } = await open(browser, size);
-    await page.goto(`${lab.origin}/login`);
-    await page.getByLabel('Or paste the token').fill(made.secret);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-    expect(complaints.take()).toEqual([]);
+    const { context, page, complaints } = await openAsViewer(browser, lab, size);
     await page.goto(`${lab.origin}/runs/${endless}?panel=tune`);
     const pause = page.getByRole('button', { name: 'Pause', exact: true });
     await pause.waitFor();

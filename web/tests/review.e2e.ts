@@ -5,7 +5,16 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
+import {
+  type Complaints,
+  SIZES,
+  close,
+  launch,
+  logIn,
+  open,
+  openAsViewer,
+  type Session,
+} from './browser';
 import { Lab } from './lab';
 import { expectSound, expectSoundAtAllSizes, shoot } from './sound';
 
@@ -155,15 +164,7 @@ test('a viewer looks on, and is told why nothing can be played', async () => {
     body: JSON.stringify({ env_id: 'CartPole-v1' }),
   });
   const { id: played } = (await made.json()) as { id: string };
-  const { secret } = await lab.command<{ secret: string }>(
-    ...['token', 'new', '--role', 'viewer', '--name', 'wall'],
-  );
-  const { context, page, complaints } = await open(browser, SIZES[0]);
-  await page.goto(`${lab.origin}/login`);
-  await page.getByLabel('Or paste the token').fill(secret);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-  expect(complaints.take()).toEqual([]);
+  const { context, page, complaints } = await openAsViewer(browser, lab, SIZES[0]);
 
   const refusal = "is a viewer's; this needs an operator's";
   await page.goto(`${lab.origin}/play`);

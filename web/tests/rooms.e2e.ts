@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { seriousViolations } from './axe';
-import { AWAY, SIZES, close, launch, logIn, open, type Session } from './browser';
+import { AWAY, SIZES, another, close, launch, logIn, open, type Session } from './browser';
 import { Lab } from './lab';
 import { SCREENSHOTS, expectSound, expectSoundAtAllSizes, shoot } from './sound';
 
@@ -339,7 +339,8 @@ describe('settings', () => {
   test('a token is made, shown once, lets a viewer look and not act, and is revoked', async () => {
     const { context, page, complaints } = await open(browser, SIZES[0], { storageState: session });
     await page.goto(`${lab.origin}/settings`);
-    await page.getByLabel('Who gets it').fill('wall');
+    const name = another('wall');
+    await page.getByLabel('Who gets it').fill(name);
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByText('shown this once').waitFor();
     const secret = (await page.locator('.secret pre').first().textContent())?.trim() as string;
@@ -359,7 +360,7 @@ describe('settings', () => {
     expect(viewer.complaints.take(/\b401\b/)).toEqual([]);
     await expectSoundAtAllSizes(viewer.page, viewer.complaints);
 
-    await page.getByRole('button', { name: 'Revoke wall' }).click();
+    await page.getByRole('button', { name: `Revoke ${name}` }).click();
     await page.getByRole('button', { name: 'Press again to revoke' }).click();
     await page.getByText('can no longer come in').waitFor();
     await viewer.page.reload();

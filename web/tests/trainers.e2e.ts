@@ -8,7 +8,16 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Complaints, SIZES, close, launch, logIn, open, type Session } from './browser';
+import {
+  type Complaints,
+  SIZES,
+  close,
+  launch,
+  logIn,
+  open,
+  openAsViewer,
+  type Session,
+} from './browser';
 import { Lab } from './lab';
 import { expectSound, shoot } from './sound';
 
@@ -151,15 +160,7 @@ describe.each(SIZES)('a named trainer, $name wide', (size) => {
 
 test.each(SIZES)('a viewer sees the form, and is told why it is idle, at $name', async (size) => {
   await named({ plain: { ...TRAINERS.tiny, arguments: {} } });
-  const { secret } = await lab.command<{ secret: string }>(
-    ...['token', 'new', '--role', 'viewer', '--name', `wall ${size.name}`],
-  );
-  const { context, page, complaints } = await open(browser, size);
-  await page.goto(`${lab.origin}/login`);
-  await page.getByLabel('Or paste the token').fill(secret);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.waitForURL((url) => !url.pathname.startsWith('/login'));
-  expect(complaints.take()).toEqual([]);
+  const { context, page, complaints } = await openAsViewer(browser, lab, size);
   await page.goto(`${lab.origin}/experiments/new?trainer=plain`);
   await page.getByText('This trainer takes no arguments.').waitFor();
   await page.getByText("is a viewer's; this needs an operator's").waitFor();
