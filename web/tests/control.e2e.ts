@@ -424,12 +424,20 @@ describe.each(SIZES)('a test and a training at $name', (size) => {
     await page.locator('.scene canvas').waitFor();
     await page.locator('.scene video').waitFor({ timeout: 60_000 });
     await page.getByText('test of 10 episodes').waitFor();
+    // Whose the other figures are is said: a test learns nothing.
+    const noteOf = (label: string) =>
+      page.locator('.metric', { has: page.getByText(label, { exact: true }) }).locator('.d');
+    await expect.poll(() => noteOf('Eps length').innerText()).toMatch(/^test at step [\d.]+[kM]?$/);
+    for (const label of ['Loss', 'FPS']) {
+      await expect.poll(() => noteOf(label).innerText()).toBe('of the training');
+    }
     await page.screenshot({ path: `${SCREENSHOTS}/lab-test-${size.name}-light.png` });
     await expectSound(page, complaints);
     await page.getByRole('button', { name: 'Record' }).click();
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await page.waitForURL((url) => !url.searchParams.has('test'));
-    await page.getByText('last 100 episodes').first().waitFor();
+    await page.getByText('last 100 episodes', { exact: true }).first().waitFor();
+    await expect.poll(() => noteOf('Loss').innerText()).toBe('last update');
     // A recording goes on from one picture to the other.
     const kept = page.waitForEvent('download');
     await page.getByRole('button', { name: /^\d+ (s|min.*)$/ }).click();
