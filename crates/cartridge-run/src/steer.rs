@@ -213,8 +213,8 @@ pub fn setting_of(manifest: &Manifest, status: &RunStatus, path: &str) -> (Strin
     (path, old)
 }
 
-/// Ends the supervisor of a run, and with it its trainer; says whether there was one.
-fn signal_supervisor(dir: &RunDir, id: &RunId, signal: Signal) -> Result<bool> {
+/// The process that supervises a run, as far as it can be seen from here.
+fn supervisor_of(dir: &RunDir, id: &RunId) -> Result<Option<Pid>> {
     let lines = jsonl::read_lines(&dir.supervisor_path(), 0, None)?;
     let newest =
         lines.iter().rev().find_map(|line| {
@@ -223,15 +223,33 @@ fn signal_supervisor(dir: &RunDir, id: &RunId, signal: Signal) -> Result<bool> {
                 _ => None,
             }
         });
-    let Some(pid) = newest else { return Ok(false) };
+    let Some(pid) = newest else { return Ok(None) };
     // Its number may have become another's.
     let told = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let mut words = told.split(|&byte| byte == 0);
-    if !words.any(|word| word == id.as_str().as_bytes()) {
-        return Ok(false);
-    }
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let is_its = words.any(|word| word == id.as_str().as_bytes());
+    Ok(i32::try_from(pid).ok().and_then(Pid::from_raw).filter(|_| is_its))
+}
+
+/// Ends the supervisor of a run, and with it its trainer; says whether there was one.
+fn signal_supervisor(dir: &RunDir, id: &RunId, signal: Signal) -> Result<bool> {
+    let pid = supervisor_of(dir, id)?;
     Ok(pid.is_some_and(|pid| kill_process(pid, signal).is_ok()))
+}
+
+/// Whether a supervisor is at work on a run. One that was killed a moment ago has its file until the
+/// system has put it away, which is waited for.
+pub fn is_at_work(dir: &RunDir, id: &RunId) -> Result<bool> {
+    let until = Instant::now() + LEAVING;
+    while dir.is_supervised() {
+        // Only Linux tells what a process was started with.
+        let is_seen = !cfg!(target_os = "linux") || supervisor_of(dir, id)?.is_some();
+        if is_seen || Instant::now() > until {
+            return Ok(true);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(false)
 }
 
 /// Ends what is left of a lost run: a supervisor that is silent and still there, and its trainer.
@@ -441,7 +459,8 @@ pub(crate) fn start_again(
     }
 }
 
-/// How long a supervisor may take to be gone after it has recorded the end of its trainer.
+/// How long a supervisor may take to be gone after it has recorded the end of its trainer, or was
+/// killed.
 const LEAVING: Duration = Duration::from_secs(3);
 
 /// Whether a run has a supervisor. One that has recorded the end is about to leave, and is waited

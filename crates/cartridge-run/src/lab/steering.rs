@@ -195,7 +195,7 @@ impl Lab {
     pub fn resume_run(&self, id: &RunId, by: By<'_>) -> Result<RunView> {
         let IndexedRun { manifest, mut status } = self.run(id)?.run;
         let has_begun = status.state().is_active() && status.state() != RunState::Queued;
-        if has_begun && !self.data.run(id).is_supervised() {
+        if has_begun && !steer::is_at_work(&self.data.run(id), id)? {
             // Its supervisor is gone, which would be noticed after two heartbeats.
             status = steer::look(&self.data, id)?.1;
         }

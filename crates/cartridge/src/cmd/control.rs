@@ -72,6 +72,8 @@ pub(crate) fn resume(args: &ResumeArgs) -> anyhow::Result<Exit> {
     let ResumeArgs { on: Args { run, data, json }, now } = args;
     let data = data.open_existing()?;
     let id = run.parse().map_err(RunError::from)?;
+    // So that one that was killed a moment ago is seen to be lost.
+    steer::is_at_work(&data.run(&id), &id)?;
     let (manifest, status) = steer::look(&data, &id)?;
     let launcher = launcher(Duration::from_secs(STOP_GRACE_SECONDS))?;
     let lab = lab::presence(&data).filter(|_| !now);

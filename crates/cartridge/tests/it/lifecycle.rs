@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -1017,6 +1018,33 @@ fn a_run_is_resumed_as_soon_as_its_supervisor_is_gone() {
     lab.wait_for_run(&id, "training", |run| run["state"] == "running" && run["attempt"] == 2);
     lab.post(&format!("/api/runs/{id}/terminate"), &json!({}));
     lab.wait_for_run(&id, "the end", |run| run["state"] == "terminated");
+}
+
+/// The system takes its files from a process that was killed last of all, and later on a busy machine.
+#[test]
+fn a_supervisor_that_is_being_put_away_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let id = train(data, &["--steps", "1000000000"]);
+    for attempt in 1..=2 {
+        let (supervisor, trainer) = wait_for_attempt(data, &id, attempt);
+        for pid in [supervisor, trainer] {
+            kill("-KILL", pid);
+            wait_for("its end", || (!is_alive(pid)).then_some(()));
+        }
+        let file = fs::File::open(data.join("runs").join(&id).join("supervisor.jsonl")).unwrap();
+        file.lock().unwrap();
+        thread::scope(|scope| {
+            // In time for both attempts, and not for the command to find the file free at once.
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(300));
+                drop(file);
+            });
+            assert_eq!(ask(data, &["resume", &id])["attempt"], attempt + 1);
+        });
+    }
+    ask(data, &["terminate", &id]);
+    wait_for_exit(data, &id);
 }
 
 #[test]
