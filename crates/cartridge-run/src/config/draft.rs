@@ -284,6 +284,11 @@ impl Draft {
         self.set(key, value)
     }
 
+    /// The path of the setting that a key means.
+    pub fn path<'a>(&self, key: &'a str) -> &'a str {
+        canonical(key, Some(self.algo()))
+    }
+
     /// Checks the whole and gives it its type.
     pub fn finish(self) -> Result<RunConfig, ConfigError> {
         self.finish_all().map_err(|mut errors| errors.swap_remove(0))

@@ -726,8 +726,10 @@ pub const SETTINGS: &[Setting] = &[
     .step(16.0)
     .aliases(&[
         "simulation.rollout_len",
+        "simulation.rollout_steps",
         "simulation.num_steps",
         "trainer.rollout_len",
+        "trainer.rollout_steps",
         "trainer.num_steps",
         "trainer.n_steps",
     ]),
@@ -853,7 +855,7 @@ pub const SETTINGS: &[Setting] = &[
         Whole(0, 256),
     )
     .step(1.0)
-    .aliases(&["threads"]),
+    .aliases(&["threads", "simulation.num_workers", "trainer.num_workers"]),
     Setting::new(
         "analytics.window_steps",
         "Window",

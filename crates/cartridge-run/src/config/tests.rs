@@ -524,6 +524,8 @@ fn every_alias_sets_its_setting() {
         ("ppo", "trainer.n_steps", json!(128), "simulation.n_steps"),
         ("ppo", "simulation.num_steps", json!(128), "simulation.n_steps"),
         ("ppo", "simulation.rollout_len", json!(128), "simulation.n_steps"),
+        ("ppo", "simulation.rollout_steps", json!(128), "simulation.n_steps"),
+        ("ppo", "simulation.num_workers", json!(3), "resources.threads"),
         ("ppo", "trainer.minibatch_size", json!(32), "trainer.batch_size"),
         ("ppo", "trainer.update_epochs", json!(4), "trainer.n_epochs"),
         ("ppo", "trainer.clip_coef", json!(0.1), "trainer.clip_range"),

@@ -490,6 +490,10 @@ fn bench_measures_trainings_and_keeps_the_report() {
     // Four environments do not fill a batch of 256.
     assert_eq!(text(&output.stdout).lines().count(), 3, "{}", text(&output.stdout));
     assert!(result(&output)["steps_per_sec"]["mean"].is_f64());
+    // What several are tried of is not said by the way.
+    let output = run(folder.path(), &[&args[..3], &["--set", "trainer.num_envs=4"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("say which with --envs"), "{}", text(&output.stderr));
 }
 
 #[test]

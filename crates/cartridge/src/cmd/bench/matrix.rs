@@ -1,6 +1,6 @@
 //! `cartridge bench matrix`: which sizes train fastest on this machine.
 
-use cartridge_run::config::Draft;
+use cartridge_run::config::{Draft, parse_assignment};
 use cartridge_run::throughput::training::{Extent, TrainingThroughput, measure_training};
 use cartridge_run::{ConfigError, RunConfig, RunError};
 use indicatif::ProgressBar;
@@ -108,12 +108,23 @@ fn config(
 ) -> Result<RunConfig, ConfigError> {
     let mut draft = Draft::new(&args.env, "ppo")?;
     measured_settings(&mut draft, "ppo")?;
+    let tried = [
+        ("simulation.n_envs", "--envs", n_envs),
+        ("simulation.n_steps", "--n-steps", n_steps),
+        ("trainer.batch_size", "--batch-sizes", batch_size),
+    ];
     for assignment in &args.set {
+        let (key, _) = parse_assignment(assignment, "trainer.n_epochs=10")?;
+        let path = draft.path(key);
+        if let Some((_, option, _)) = tried.iter().find(|(tried, ..)| *tried == path) {
+            let detail = format!("several are tried here: say which with {option}");
+            return Err(ConfigError::BadValue { key: key.to_owned(), detail });
+        }
         draft.set_text(assignment)?;
     }
-    draft.set("simulation.n_envs", json!(n_envs))?;
-    draft.set("simulation.n_steps", json!(n_steps))?;
-    draft.set("trainer.batch_size", json!(batch_size))?;
+    for (path, _, value) in tried {
+        draft.set(path, json!(value))?;
+    }
     if let Some(threads) = args.threads {
         draft.set("resources.threads", threads.into())?;
     }
