@@ -5,7 +5,7 @@ benches/scores.py CARTRIDGE [NAME...]   e.g. benches/scores.py target/release/ca
 benches/scores.py CARTRIDGE general     the presets that are the same for every environment
 
 Every seed is one `cartridge train`, whose last evaluation plays 100 episodes without chance.
-The interval is a bootstrap over seeds.
+The interval is a bootstrap over seeds. Ends with 1 where an IQM is below what is asked.
 """
 
 import json
@@ -63,6 +63,7 @@ def main():
     program, *names = sys.argv[1:]
     if names == ["general"]:
         names = list(GENERAL)
+    is_met = True
     for name in names or CASES:
         args, asked = (CASES | GENERAL)[name]
         means, seconds = [], []
@@ -81,6 +82,8 @@ def main():
             f"{statistics.fmean(seconds):.1f} s a run; seeds {[round(x, 1) for x in means]}",
             flush=True,
         )
+        is_met &= asked == "nothing" or iqm(means) >= asked
+    sys.exit(0 if is_met else 1)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ episode and saves checkpoints, the others neither.
 Memory is the most that a training takes; Cartridge's is that of all three of its processes.
 Start-up is the time from the start of the command to its first step; of Cartridge to the first
 recorded update, which is later. All of it needs a machine that does nothing else: two threads of
-PyTorch's come nearly to a halt where another program wants a core. Prints a table and, as the last line, one JSON object.
+PyTorch's come nearly to a halt where another program wants a core. Prints a table and, as the last
+line, one JSON object; ends with 1 where we are less than so many times as fast as is asked.
 """
 
 import argparse
@@ -36,6 +37,9 @@ CASES = [
     ("dqn", "CartPole-v1"),
     ("dqn", "LunarLander-v3"),
 ]
+# How many times as fast as Stable-Baselines3 we are to be.
+ASKED = {("dqn", "LunarLander-v3"): 6}
+ASKED_ELSEWHERE = 10
 # RL-Zoo's hyperparams/dqn.yml.
 ZOO_DQN = {
     "CartPole-v1": {
@@ -194,6 +198,7 @@ def main() -> None:
     print(", ".join(f"{name} {version(name)}" for name in packages))
     print(f"{'':22} {'steps/s':>9} {'ratio':>7} {'start-up, s':>12} {'memory, MB':>11}")
     summary = []
+    is_met = True
     for algo, env_id in CASES:
         if (args.only or algo) != algo or (args.envs and env_id not in args.envs):
             continue
@@ -216,7 +221,10 @@ def main() -> None:
                 f" {figures['startup_s']:12.2f} {figures['rss_mb']:11.0f}",
                 flush=True,
             )
+        ratio = ours["steps_per_sec"] / medians["SB3"]["steps_per_sec"]
+        is_met &= ratio >= ASKED.get((algo, env_id), ASKED_ELSEWHERE)
     print(json.dumps({"seconds": args.seconds, "rounds": args.rounds, "results": summary}))
+    sys.exit(0 if is_met else 1)
 
 
 if __name__ == "__main__":
