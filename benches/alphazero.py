@@ -138,10 +138,16 @@ def curve(run: Path) -> Iterator[str]:
         )
 
 
+def commit() -> str:
+    """Which source was measured."""
+    told = subprocess.run(["git", "show", "-s", "--format=%h of %cs"], cwd=ROOT, capture_output=True, text=True)
+    return f"commit {told.stdout.strip()}" if told.returncode == 0 else "no commit"
+
+
 def report(args: argparse.Namespace, measure: Callable) -> Iterator[str]:
     """A training and everything that is measured of it."""
     game = args.game
-    yield f"{processor()}, {n_cores()} cores; {args.minutes:g} minutes at {game}, seed {args.seed}"
+    yield f"{processor()}, {n_cores()} cores; {args.minutes:g} minutes at {game}, seed {args.seed}; {commit()}"
     run, lines = train(game, args.set, 60 * args.minutes, args.steps, args.seed, args.data)
     yield from lines
     yield speed(run, game)
