@@ -33,6 +33,9 @@ const LOADS = 5;
 /** How long a page that was opened is left alone. */
 const UNTOUCHED_MS = 10_000;
 const LONG = 'r-000001';
+const SECONDS_A_ROW = 0.0137;
+/** Between two heartbeats. */
+const BEAT_S = 5;
 const KEYS = [
   'rollout/ep_rew_mean',
   'rollout/ep_len_mean',
@@ -214,7 +217,7 @@ async function makeLong(): Promise<void> {
     const values = Object.fromEntries(
       KEYS.map((key) => [key, Math.sin(row / 9000) + Math.random()]),
     );
-    lines += `${JSON.stringify({ attempt: 1, row, t: t0 + row * 0.0137, step: row * 8, values })}\n`;
+    lines += `${JSON.stringify({ attempt: 1, row, t: t0 + row * SECONDS_A_ROW, step: row * 8, values })}\n`;
     if (row % 5000 === 0 || row === ROWS) {
       if (!metrics.write(lines)) await once(metrics, 'drain');
       lines = '';
@@ -222,11 +225,17 @@ async function makeLong(): Promise<void> {
   }
   metrics.end();
   await once(metrics, 'finish');
+  const seconds = ROWS * SECONDS_A_ROW;
+  const beats = Array.from({ length: Math.floor(seconds / BEAT_S) }, (_, n) => ({
+    ...{ t: t0 + n * BEAT_S, type: 'heartbeat' },
+    ...{ cpu_percent: 190 + Math.random(), rss_bytes: 1e8 + n },
+  }));
   const events = [
-    { type: 'started', supervisor_pid: 1, trainer_pid: 2 },
-    { type: 'exited', code: 0, signal: null, log: [] },
+    { t: t0, type: 'started', supervisor_pid: 1, trainer_pid: 2 },
+    ...beats,
+    { t: t0 + seconds, type: 'exited', code: 0, signal: null, log: [] },
   ];
-  const told = events.map((event, n) => JSON.stringify({ attempt: 1, t: t0 + n, ...event }));
+  const told = events.map((event) => JSON.stringify({ attempt: 1, ...event }));
   await writeFile(join(folder, 'supervisor.jsonl'), `${told.join('\n')}\n`);
   const config = { algo: 'ppo', trainer: { total_timesteps: ROWS * 8 }, env: {} };
   const manifest = {
