@@ -580,12 +580,13 @@ impl Event {
                 format!("Checkpoint saved at step {}", grouped(*step))
             }
             Self::EvaluationStarted { episodes, .. } => {
-                format!("Evaluation started: {episodes} episodes")
+                format!("Evaluation started: {}", of_episodes(*episodes))
             }
             Self::EvaluationComplete(Evaluation { episodes, mean, ci95: [low, high], .. }) => {
                 format!(
-                    "Evaluation complete: {mean:.1} ± {:.1} over {episodes} episodes",
-                    (high - low) / 2.0
+                    "Evaluation complete: {mean:.1} ± {:.1} over {}",
+                    (high - low) / 2.0,
+                    of_episodes(*episodes)
                 )
             }
             Self::ControlAck { command, step, .. } => {
@@ -685,6 +686,11 @@ impl Event {
             ),
         }
     }
+}
+
+/// `1` as `1 episode`, `10000` as `10,000 episodes`.
+fn of_episodes(n: u32) -> String {
+    format!("{} episode{}", grouped(n.into()), if n == 1 { "" } else { "s" })
 }
 
 /// `1234567` as `1,234,567`.

@@ -28,6 +28,14 @@ fn stored_lines_are_read_and_said() {
         "Evaluation started: 10 episodes",
     );
     check(
+        r#"{"attempt":1,"t":1.5,"type":"evaluation_started","step":5000,"episodes":1}"#,
+        "Evaluation started: 1 episode",
+    );
+    check(
+        r#"{"attempt":1,"t":1.5,"type":"evaluation_started","step":5000,"episodes":10000}"#,
+        "Evaluation started: 10,000 episodes",
+    );
+    check(
         r#"{"attempt":1,"t":1.5,"type":"evaluation_complete","step":5000,"episodes":10,"mean":481.5,"std":9.0,"ci95":[475.5,487.5],"mean_length":481.5}"#,
         "Evaluation complete: 481.5 ± 6.0 over 10 episodes",
     );
