@@ -59,7 +59,7 @@ function hasSign(page: Page, title: string, token: string, place: 'head' | 'foot
       const [from, to] =
         place === 'head'
           ? [lines.top - top - 12, lines.top - top - 1]
-          : [lines.bottom - top - 3, lines.bottom - top + 3];
+          : [lines.bottom - top - 7, lines.bottom - top - 1];
       const probe = new OffscreenCanvas(1, 1).getContext('2d');
       if (!probe) return false;
       probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(token);

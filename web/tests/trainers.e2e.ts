@@ -172,7 +172,7 @@ test.each(SIZES)('a viewer sees the form, and is told why it is idle, at $name',
   await page.getByText('There is no trainer gone').waitFor();
   await named({ plain: { comand: [] } });
   await page.goto(`${lab.origin}/experiments/new`);
-  await page.getByText('did you mean `command`?').waitFor();
+  await page.getByText('did you mean command?').waitFor();
   await page.getByRole('button', { name: 'dqn', exact: true }).waitFor();
   // What is wrong with a file of trainers is a refusal of the list.
   await close(context, /\b422\b/);

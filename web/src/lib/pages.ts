@@ -10,6 +10,8 @@ export interface AppPage {
   about: string;
   /** `bar`: always in the bar; `wide`: where there is room; `more`: behind “More” only. */
   place: 'bar' | 'wide' | 'more';
+  /** The page that stands for it in the bar: its tabs lead here. */
+  under?: string;
   /** In the tab bar of phones, with this picture (18 by 18). */
   icon?: string;
 }
@@ -97,6 +99,7 @@ export const PAGES: readonly AppPage[] = [
     keys: 'g v',
     about: 'Policies measured, players compared',
     place: 'more',
+    under: urls.leaderboard(),
   },
   {
     name: 'Tournaments',
@@ -104,6 +107,7 @@ export const PAGES: readonly AppPage[] = [
     keys: 'g t',
     about: 'Round robins and gauntlets',
     place: 'more',
+    under: urls.leaderboard(),
   },
   {
     name: 'Models',
@@ -111,6 +115,7 @@ export const PAGES: readonly AppPage[] = [
     keys: 'g m',
     about: 'Policies under names, version by version',
     place: 'more',
+    under: urls.leaderboard(),
   },
   {
     name: 'Audit',
@@ -133,4 +138,10 @@ export function pageOf(pathname: string): AppPage | undefined {
   return PAGES.find(({ href }) =>
     href === urls.home ? pathname === href : pathname === href || pathname.startsWith(`${href}/`),
   );
+}
+
+/** The page that is marked in the bar, or behind “More”, at an address. */
+export function markedOf(pathname: string): AppPage | undefined {
+  const page = pageOf(pathname);
+  return page?.under ? pageOf(page.under) : page;
 }

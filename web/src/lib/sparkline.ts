@@ -40,7 +40,8 @@ export function lineOf(
       pen = false;
       return;
     }
-    const along = right > left ? ((x[index] ?? left) - left) / (right - left) : 1;
+    // What has just come may be newer than the clock that the range ends at.
+    const along = right > left ? Math.min(1, ((x[index] ?? left) - left) / (right - left)) : 1;
     const up = (value - low) / (high - low);
     end = [
       round(EDGE + along * (area.width - 2 * EDGE)),

@@ -51,8 +51,10 @@ export function drawMarks(
       ctx.setLineDash([]);
       ctx.globalAlpha = 1;
     }
-    const top = bbox.top - 6 * unit;
-    drawSign(ctx, kind, at, kind === 'checkpoint' ? bottom : top, 3 * unit);
+    // Within the lines at their feet: the labels of both axes are right below and beside them.
+    if (kind === 'checkpoint') {
+      drawSign(ctx, kind, Math.max(at, bbox.left + 4 * unit), bottom - 4 * unit, 3 * unit);
+    } else drawSign(ctx, kind, at, bbox.top - 6 * unit, 3 * unit);
   }
   ctx.restore();
 }

@@ -9,6 +9,7 @@ import {
   hasSeeds,
   linesOf,
   looksOf,
+  readingAt,
   saidOfRest,
   valueAt,
 } from './overlay';
@@ -126,4 +127,14 @@ test('settings that differ come first', () => {
     { path: 'b', values: ['2', '–'], differs: true },
     { path: 'a', values: ['1', '1'], differs: false },
   ]);
+});
+
+test('a crosshair reads the nearest point before it, and nothing of a line that ended long ago', () => {
+  const x = [0, 10, 20, 30, 100];
+  const line = [null, 1, null, 3, null];
+  const read = (index: number, reach: number) => readingAt(x, line, index, reach);
+  expect([0, 1, 2, 3].map((index) => read(index, 5))).toEqual([null, 1, 1, 3]);
+  expect(read(4, 5)).toBeNull();
+  expect(read(4, 70)).toBe(3);
+  expect(readingAt(x, [null, null, null, null, null], 2, 5)).toBeNull();
 });

@@ -152,6 +152,21 @@ export function align(curves: readonly Curve[]): {
   };
 }
 
+/**
+ * What an aligned line says at a place of the x axis. Lines have their points at different places:
+ * the nearest before; nothing where the line has ended by more than `reach`.
+ */
+export function readingAt(
+  x: readonly number[],
+  line: readonly (number | null)[],
+  index: number,
+  reach: number,
+): number | null {
+  const last = line.findLastIndex((value) => value !== null);
+  if (last < 0 || (x[index] ?? 0) - (x[last] ?? 0) > reach) return null;
+  return line.slice(0, index + 1).findLast((value) => value !== null) ?? null;
+}
+
 export interface SettingRow {
   path: string;
   values: string[];

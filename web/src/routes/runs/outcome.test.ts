@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '$lib/api/types';
 
-import { best, elo, extent, isMatch, share } from './outcome';
+import { best, elo, eloBetween, extent, isMatch, share } from './outcome';
 
 const train = { kind: 'train', step: 2048, total_timesteps: 10_000, best_eval: null } as Run;
 const match = {
@@ -41,5 +41,9 @@ describe('what a run shows', () => {
   test('Elo with and without a bound', () => {
     expect(elo(null)).toBe('no bound');
     expect(elo(-43.7)).toMatch(/44$/);
+    expect(eloBetween([-80, 12.2])).toMatch(/80 to \+12$/);
+    expect(eloBetween([166, null])).toBe('at least +166');
+    expect(eloBetween([null, -166])).toMatch(/^at most .166$/);
+    expect(eloBetween([null, null])).toBe('no bound');
   });
 });

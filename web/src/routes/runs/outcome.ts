@@ -31,6 +31,12 @@ export function isMatch(run: Run): boolean {
 }
 
 /** An Elo difference; without a bound when every game went one way. */
-export function elo(value: number | null | undefined, unbounded = 'no bound'): string {
-  return value == null ? unbounded : signed(value, 0);
+export function elo(value: number | null | undefined): string {
+  return value == null ? 'no bound' : signed(value, 0);
+}
+
+/** What an Elo difference lies between; where every game went one way an end is missing. */
+export function eloBetween([least, most]: readonly (number | null)[]): string {
+  if (least == null) return most == null ? elo(null) : `at most ${elo(most)}`;
+  return most == null ? `at least ${elo(least)}` : `${elo(least)} to ${elo(most)}`;
 }

@@ -120,7 +120,9 @@ describe('marks', () => {
       ended_at: '1970-01-01T00:00:09Z',
       step: 321,
     };
-    expect(words(failed, [], fps, 'steps', 0)).toEqual(['crash 321']);
-    expect(words(failed, [], fps, 'relative', 4)).toEqual(['crash 5']);
+    expect(words(failed, [], fps, 'steps', 0)).toEqual(['crash 300']);
+    expect(words(failed, [], fps, 'wall', 4)).toEqual(['crash 6']);
+    expect(words(failed, [], fps, 'relative', 4)).toEqual(['crash 2']);
+    expect(words(failed, [], new Map(), 'steps', 0)).toEqual(['crash 321']);
   });
 });

@@ -210,7 +210,9 @@ export function marksOf(
     else if (entry.type === 'training_started') ended = false;
   }
   if (run.failure && run.ended_at) {
-    marks.push({ kind: 'crash', x: at(run.step, Date.parse(run.ended_at) / 1000) });
+    // The end comes after the last point, beyond what the charts show.
+    const ended = Date.parse(run.ended_at) / 1000;
+    marks.push({ kind: 'crash', x: at(...(lastBefore(series, ended) ?? [run.step, ended])) });
   }
   return marks;
 }
