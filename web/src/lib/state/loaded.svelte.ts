@@ -32,18 +32,28 @@ export class Loaded<T> {
     void this.again();
   }
 
-  /** Asks for what follows the answer; `ask` gives the two together. */
+  /**
+   * Asks for what follows the answer; `ask` gives the two together, and is asked again where the
+   * answer came anew meanwhile.
+   */
   async more(ask: (now: T) => Promise<T>): Promise<void> {
-    const now = this.value;
-    if (now === null || this.loadingMore) return;
+    if (this.value === null || this.loadingMore) return;
     this.loadingMore = true;
     this.moreProblem = null;
+    const key = this.#key;
     try {
-      const longer = await ask(now);
-      // Another list was chosen, or the first page came anew while this one was under way.
-      if (this.value === now) this.value = longer;
+      for (let now: T | null = this.value; now !== null;) {
+        const longer = await ask(now);
+        // Another list was chosen.
+        if (key !== this.#key) return;
+        if (this.value === now) {
+          this.value = longer;
+          return;
+        }
+        now = this.value;
+      }
     } catch (error) {
-      if (this.value === now) this.moreProblem = asProblem(error);
+      if (key === this.#key) this.moreProblem = asProblem(error);
     } finally {
       this.loadingMore = false;
     }

@@ -28,7 +28,7 @@ test('the same question keeps its answer, another one does not', async () => {
   expect(loaded.problem).toBeNull();
 });
 
-test('what follows is put behind what is there, unless that changed meanwhile', async () => {
+test('what follows is put behind what is there', async () => {
   const loaded = new Loaded<string>();
   await loaded.more(async () => 'nothing to follow');
   expect(loaded.value).toBeNull();
@@ -38,11 +38,27 @@ test('what follows is put behind what is there, unless that changed meanwhile', 
   expect(loaded.value).toBe('1 2');
   await loaded.more(() => Promise.reject(new Error('away')));
   expect([loaded.value, loaded.moreProblem?.detail]).toEqual(['1 2', 'away']);
-  let answer: (text: string) => void = () => {};
-  const late = loaded.more(() => new Promise((resolve) => (answer = resolve)));
-  expect(loaded.moreProblem).toBeNull();
+});
+
+test('what follows is asked for again where the answer came anew, and not of another list', async () => {
+  const loaded = new Loaded<string>();
+  loaded.load('a', async () => '1');
   await loaded.again();
-  answer('1 2 3');
+  const answers: ((text: string) => void)[] = [];
+  const ask = (now: string) =>
+    new Promise<string>((resolve) => answers.push((t) => resolve(now + t)));
+  const late = loaded.more(ask);
+  loaded.load('a', async () => 'one');
+  await loaded.again();
+  answers[0]?.(' 2');
+  await expect.poll(() => answers.length).toBe(2);
+  answers[1]?.(' 2');
   await late;
-  expect([loaded.value, loaded.loadingMore]).toEqual(['1', false]);
+  expect([loaded.value, loaded.loadingMore]).toEqual(['one 2', false]);
+  const tooLate = loaded.more(ask);
+  loaded.load('b', async () => 'other');
+  await loaded.again();
+  answers[2]?.(' 3');
+  await tooLate;
+  expect([loaded.value, loaded.loadingMore, answers.length]).toEqual(['other', false, 3]);
 });
